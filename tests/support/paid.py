@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from tests.support.worlds import SmallDistribution, check_pure
+import pytest
+from tests.support.worlds import SmallDistribution, SmallHistogram, check_pure, neighbours, world
 
 CostOf: TypeAlias = Callable[[Any], Fraction]
 
@@ -19,6 +20,17 @@ def check_paid(p: SmallDistribution, q: SmallDistribution, cost: CostOf) -> None
             by_cost.setdefault(cost(outcome), ({}, {}))[side][outcome] = value
     for paid, (here, there) in by_cost.items():
         check_pure(here, there, paid)
+
+
+def added(items: Sequence[str], largest: int) -> Iterator[tuple[SmallHistogram, SmallHistogram]]:
+    """Every histogram of these items, with each that has one user more."""
+    return ((counts, more) for counts in world(items, largest) for more in neighbours(counts))
+
+
+def rejected(check: Callable[[], object]) -> None:
+    """The check finds an outcome that pays too little."""
+    with pytest.raises(AssertionError, match="above the claimed epsilon"):
+        check()
 
 
 def check_paid_pairs(

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Unpack
 
+from podium.closing import Closing
 from podium.curator.answer import answer, strip_origin
 from podium.curator.asked_about import asked_about
 from podium.curator.check_joined import check_joined
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Curator"]
 
 
-class Curator(CuratorView):
+class Curator(CuratorView, Closing):
     """A table, its user column or columns, and the budget that all releases about it share.
 
     The first curator of a data set registers it with ``budget``. Later ones need only its name and the same source,
@@ -386,11 +386,3 @@ class Curator(CuratorView):
     def close(self) -> None:
         """Close the engine and the ledger, if this curator opened them."""
         self._opened.close()
-
-    def __enter__(self) -> Curator:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

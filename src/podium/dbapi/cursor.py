@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
+from podium.closing import Closing
 from podium.dbapi.answer_rows import Description, Row, described_rows
 from podium.dbapi.exceptions import InterfaceError, NotSupportedError, ProgrammingError, as_database_errors
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Cursor"]
 
 
-class Cursor:
+class Cursor(Closing):
     """PEP 249's cursor. ``release`` is the answer as podium has it, with its guarantee and receipt."""
 
     def __init__(self, connection: Connection) -> None:
@@ -117,11 +117,3 @@ class Cursor:
     def __iter__(self) -> Iterator[Row]:
         while (row := self.fetchone()) is not None:
             yield row
-
-    def __enter__(self) -> Cursor:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

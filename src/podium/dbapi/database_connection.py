@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import podium.dbapi.exceptions as errors
+from podium.closing import Closing
 from podium.dbapi.cursor import Cursor
 from podium.dbapi.exceptions import as_database_errors
 from podium.errors import InvalidArgument
@@ -67,7 +67,7 @@ def connect(
         return Connection(client, epsilon=epsilon, intervals=intervals)
 
 
-class Connection:
+class Connection(Closing):
     """PEP 249's connection. Closing it leaves the curator or client as it is."""
 
     Warning = errors.Warning
@@ -122,11 +122,3 @@ class Connection:
     def close(self) -> None:
         """Close the connection; its cursors answer no more."""
         self._answering = None
-
-    def __enter__(self) -> Connection:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

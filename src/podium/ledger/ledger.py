@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from types import TracebackType
 from typing import Any, TypeAlias, TypeVar
 
+from podium.closing import Closing
 from podium.errors import LedgerTampered, QuestionPending
 from podium.exact import positive_integer
 from podium.ledger import admission, reservations, single_flight
@@ -44,7 +44,7 @@ _Answers: TypeAlias = Callable[[str], bool]
 _T = TypeVar("_T")
 
 
-class Ledger(LedgerView):
+class Ledger(LedgerView, Closing):
     """Data sets with totals fixed at registration, and what was reserved, settled and forfeited against them.
 
     One object may serve many threads, and a forked child may go on using it. ``open_ledger`` makes one.
@@ -359,14 +359,6 @@ class Ledger(LedgerView):
     def close(self) -> None:
         """Close the connections; the ledger opens new ones if it is used again."""
         self._backend.close()
-
-    def __enter__(self) -> Ledger:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @contextmanager
     def _write(self, dataset: str) -> Iterator[tuple[Store, DatasetRecord]]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import flint
 import pytest
-from tests.support.paid import check_paid_pairs
-from tests.support.worlds import SmallDistribution, SmallHistogram, check_world, neighbours, world
+from tests.support.paid import added, check_paid_pairs, rejected
+from tests.support.worlds import SmallDistribution, SmallHistogram, check_world
 
 from podium.exact import ball_precision
 from podium.histogram import Histogram, Item, Scores
@@ -24,17 +24,8 @@ THREE = ("a", "b", "c")
 FOUR = ("a", "b", "c", "d")
 
 
-def added(items: Sequence[str], largest: int) -> Iterator[tuple[SmallHistogram, SmallHistogram]]:
-    return ((counts, more) for counts in world(items, largest) for more in neighbours(counts))
-
-
 def distribution_of(mechanism: HybridTopK) -> Callable[[SmallHistogram], SmallDistribution]:
     return lambda counts: mechanism.distribution(Histogram(counts), exact=True)
-
-
-def rejected(check: Callable[[], object]) -> None:
-    with pytest.raises(AssertionError, match="above the claimed epsilon"):
-        check()
 
 
 @pytest.mark.parametrize("first", BOTH)

@@ -10,8 +10,8 @@ from typing import Any
 
 import flint
 import pytest
-from tests.support.paid import check_paid_pairs
-from tests.support.worlds import SmallDistribution, SmallHistogram, neighbours, world
+from tests.support.paid import added, check_paid_pairs, rejected
+from tests.support.worlds import SmallDistribution, SmallHistogram, world
 
 from podium.exact import ball_precision
 from podium.histogram import Histogram, Scores
@@ -26,10 +26,6 @@ THREE = ("a", "b", "c")
 FOUR = ("a", "b", "c", "d")
 
 
-def added(items: Sequence[str], largest: int) -> Iterator[tuple[SmallHistogram, SmallHistogram]]:
-    return ((counts, more) for counts in world(items, largest) for more in neighbours(counts))
-
-
 def replaced(items: Sequence[str], largest: int) -> Iterator[tuple[SmallHistogram, SmallHistogram]]:
     """Counts that may move both ways: one user replaced."""
     for counts in world(items, largest):
@@ -41,11 +37,6 @@ def replaced(items: Sequence[str], largest: int) -> Iterator[tuple[SmallHistogra
 
 def distribution_of(mechanism: SparseVector) -> Callable[[SmallHistogram], SmallDistribution]:
     return lambda counts: mechanism.distribution(Histogram(counts), exact=True)
-
-
-def rejected(check: Callable[[], object]) -> None:
-    with pytest.raises(AssertionError, match="above the claimed epsilon"):
-        check()
 
 
 @pytest.mark.parametrize("noise", NOISES)

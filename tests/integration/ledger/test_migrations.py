@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.ledger import workers
+from tests.support.ledger.restored import restored
 from tests.support.processes import together
 
 from podium.errors import LedgerUnavailable
@@ -21,12 +22,7 @@ VERSION_1 = Path(__file__).with_name("version_1.sql")
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    path = tmp_path / "old.db"
-    connection = sqlite3.connect(path)
-    connection.executescript(VERSION_1.read_text(encoding="utf-8"))
-    connection.close()
-    path.chmod(0o600)
-    return path
+    return restored(tmp_path / "old.db", VERSION_1)
 
 
 def versions(path: Path) -> list[int]:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.support.ledger.restored import restored
 
 from podium.curator import Curator
 from podium.errors import DatasetLocked, InvalidArgument, LedgerTampered
@@ -30,12 +31,7 @@ ENTRY = "b8e9ce27c687d65118b8e2c70701928b676fa905e743dbbe47d81ddec91f1ea0"
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    path = tmp_path / "old.db"
-    connection = sqlite3.connect(path)
-    connection.executescript(VERSION_2.read_text(encoding="utf-8"))
-    connection.close()
-    path.chmod(0o600)
-    return path
+    return restored(tmp_path / "old.db", VERSION_2)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.ledger.restored import restored
 
 from podium.curator import Curator
 from podium.ledger import Kind, Ledger, open_ledger
@@ -102,11 +103,7 @@ ASKED: list[tuple[str, str, dict[str, Any], str, list[Any]]] = [
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    path = tmp_path / "old.db"
-    connection = sqlite3.connect(path)
-    connection.executescript(VERSION_3.read_text(encoding="utf-8"))
-    connection.close()
-    path.chmod(0o600)
+    path = restored(tmp_path / "old.db", VERSION_3)
     (tmp_path / "orders.csv").write_text("customer,product,country\n1,p00,DE\n", encoding="utf-8")
     (tmp_path / "votes.csv").write_text("voter,won,lost\n1,0,1\n", encoding="utf-8")
     return path

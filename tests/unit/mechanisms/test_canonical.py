@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 import tracemalloc
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
+from tests.support.refusals import refusal
 
 from podium.errors import EntropyFailure, InvalidArgument
 from podium.histogram import Histogram, Scores
@@ -161,24 +161,18 @@ def test_the_memory_of_a_release_does_not_grow_with_d_times_k() -> None:
     assert peak < 8 * 17770 * 1000 / 20
 
 
-def _text(call: Callable[[], object]) -> str:
-    with pytest.raises(InvalidArgument) as caught:
-        call()
-    return str(caught.value)
-
-
 def test_error_texts() -> None:
     wrong: Any = CanonicalTopK
-    assert _text(lambda: wrong(0, 1)) == "k=0 is not valid. Allowed: an integer, 1 or more."
-    assert _text(lambda: wrong(2, 0)) == "epsilon=0 is not valid. Allowed: a number above 0."
-    assert _text(lambda: wrong(2, 1, gamma="1.5")) == "gamma='1.5' is not valid. Allowed: a number from 0 to 1."
-    assert _text(lambda: wrong(2, 1, gamma=-0.1)) == "gamma=-0.1 is not valid. Allowed: a number from 0 to 1."
-    assert _text(lambda: wrong(2, 1, noise="laplace")) == (
+    assert refusal(lambda: wrong(0, 1)) == "k=0 is not valid. Allowed: an integer, 1 or more."
+    assert refusal(lambda: wrong(2, 0)) == "epsilon=0 is not valid. Allowed: a number above 0."
+    assert refusal(lambda: wrong(2, 1, gamma="1.5")) == "gamma='1.5' is not valid. Allowed: a number from 0 to 1."
+    assert refusal(lambda: wrong(2, 1, gamma=-0.1)) == "gamma=-0.1 is not valid. Allowed: a number from 0 to 1."
+    assert refusal(lambda: wrong(2, 1, noise="laplace")) == (
         "noise='laplace' is not valid. Allowed: 'gumbel' or 'exponential'."
     )
-    assert _text(lambda: wrong(2, 1, monotone=1)) == "monotone=1 is not valid. Allowed: True or False."
-    assert _text(lambda: wrong(2, 1, rounded_loss="no")) == "rounded_loss='no' is not valid. Allowed: True or False."
-    assert _text(lambda: wrong(2, 1, gamma=1, rounded_loss=True)) == (
+    assert refusal(lambda: wrong(2, 1, monotone=1)) == "monotone=1 is not valid. Allowed: True or False."
+    assert refusal(lambda: wrong(2, 1, rounded_loss="no")) == "rounded_loss='no' is not valid. Allowed: True or False."
+    assert refusal(lambda: wrong(2, 1, gamma=1, rounded_loss=True)) == (
         "rounded_loss=True is not valid. Allowed: False unless gamma=1/2. "
         "Only the loss of gamma=1/2 counts users, and rounding it keeps the guarantee."
     )
@@ -189,19 +183,19 @@ def test_error_texts_about_the_domain() -> None:
         "k=5 is not valid. Allowed: less than 5, the number of items in the domain. "
         "All items of a known domain are no secret: with k equal to their number publish the domain itself."
     )
-    assert _text(lambda: CanonicalTopK(5, 1).release(_EXAMPLE)) == whole
-    assert _text(lambda: CanonicalTopK(5, 1).distribution(_EXAMPLE)) == whole
-    assert _text(lambda: CanonicalTopK(1, 1).release(Histogram({}))).startswith(
+    assert refusal(lambda: CanonicalTopK(5, 1).release(_EXAMPLE)) == whole
+    assert refusal(lambda: CanonicalTopK(5, 1).distribution(_EXAMPLE)) == whole
+    assert refusal(lambda: CanonicalTopK(1, 1).release(Histogram({}))).startswith(
         "k=1 is not valid. Allowed: less than 0"
     )
-    assert _text(lambda: CanonicalTopK(1, 1).release(Histogram({"a": 1}, known=False))) == (
+    assert refusal(lambda: CanonicalTopK(1, 1).release(Histogram({"a": 1}, known=False))) == (
         "histogram='an unknown-domain histogram' is not valid. Allowed: a histogram with a known domain. "
         "Give the domain (domain=... or domain_size=...), or use LimitedDomain."
     )
-    assert _text(lambda: CanonicalTopK(1, 1).release(Histogram({}, domain_size=2**900 + 1))) == (
+    assert refusal(lambda: CanonicalTopK(1, 1).release(Histogram({}, domain_size=2**900 + 1))) == (
         "histogram='a domain of more than 2^900 items' is not valid. Allowed: a domain of at most 2^900."
     )
-    assert "at most 100000 outcomes" in _text(lambda: CanonicalTopK(9, 1).distribution(Histogram({}, domain_size=40)))
+    assert "at most 100000 outcomes" in refusal(lambda: CanonicalTopK(9, 1).distribution(Histogram({}, domain_size=40)))
 
 
 def test_broken_bits_release_nothing() -> None:

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.support.refusals import refusal
 
-from podium.errors import InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms.fixed_threshold import FixedThreshold
 from podium.privacy.costs import Cost
@@ -92,6 +92,4 @@ def test_a_release_is_a_set_and_pays_for_all_k() -> None:
     ],
 )
 def test_what_is_refused(arguments: Any, text: str) -> None:
-    with pytest.raises(InvalidArgument) as caught:
-        FixedThreshold(*arguments)
-    assert str(caught.value) == text
+    assert refusal(lambda: FixedThreshold(*arguments)) == text

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.refusals import refusal
 
-from podium.errors import InvalidArgument
 from podium.histogram import Histogram, Scores
 from podium.mechanisms import CanonicalTopK, NoisyTopK, RisingTopK
 from podium.mechanisms.tested import TestedTopK, blocks_of
@@ -119,29 +118,23 @@ def test_the_margin_is_near_the_weight_of_the_bad_sets() -> None:
         assert margin == pytest.approx(-float(np.logaddexp.reduce(bad)), abs=4 + 0.1 * abs(margin))
 
 
-def _text(call: Callable[[], object]) -> str:
-    with pytest.raises(InvalidArgument) as caught:
-        call()
-    return str(caught.value)
-
-
 def test_error_texts() -> None:
     wrong: Any = TestedTopK
-    assert _text(lambda: wrong(0, 1)) == "k=0 is not valid. Allowed: an integer, 1 or more."
-    assert _text(lambda: wrong(2, 0)) == "epsilon=0 is not valid. Allowed: a number above 0."
-    assert _text(lambda: wrong(2, 1, delta=1)) == "delta=1 is not valid. Allowed: a number with 0 <= value < 1."
+    assert refusal(lambda: wrong(0, 1)) == "k=0 is not valid. Allowed: an integer, 1 or more."
+    assert refusal(lambda: wrong(2, 0)) == "epsilon=0 is not valid. Allowed: a number above 0."
+    assert refusal(lambda: wrong(2, 1, delta=1)) == "delta=1 is not valid. Allowed: a number with 0 <= value < 1."
     for share in (0, 1, "3/2"):
-        assert _text(lambda share=share: wrong(2, 1, share=share)) == (  # type: ignore[misc]
+        assert refusal(lambda share=share: wrong(2, 1, share=share)) == (  # type: ignore[misc]
             f"share={share!r} is not valid. Allowed: a number with 0 < value < 1."
         )
-    assert _text(lambda: wrong(2, 1, monotone=1)) == "monotone=1 is not valid. Allowed: True or False."
+    assert refusal(lambda: wrong(2, 1, monotone=1)) == "monotone=1 is not valid. Allowed: True or False."
     whole = (
         "k=5 is not valid. Allowed: less than 5, the number of items in the domain. "
         "All items of a known domain are no secret: with k equal to their number publish the domain itself."
     )
-    assert _text(lambda: TestedTopK(5, 1).release(_EXAMPLE)) == whole
-    assert _text(lambda: TestedTopK(5, 1).distribution(_EXAMPLE)) == whole
-    assert _text(lambda: TestedTopK(1, 1).release(Histogram({"a": 1}, known=False))) == (
+    assert refusal(lambda: TestedTopK(5, 1).release(_EXAMPLE)) == whole
+    assert refusal(lambda: TestedTopK(5, 1).distribution(_EXAMPLE)) == whole
+    assert refusal(lambda: TestedTopK(1, 1).release(Histogram({"a": 1}, known=False))) == (
         "histogram='an unknown-domain histogram' is not valid. Allowed: a histogram with a known domain. "
         "Give the domain (domain=... or domain_size=...), or use LimitedDomain."
     )

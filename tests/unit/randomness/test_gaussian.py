@@ -9,9 +9,10 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.special
+from tests.support.noise_bounds import assert_bounds_are_sound_and_tight
 
 from podium.errors import InvalidArgument
-from podium.exact import ball_precision, rational_bounds
+from podium.exact import ball_precision
 from podium.mechanisms import CanonicalTopK, HybridTopK, LimitedDomain, NoisyTopK, SparseVector
 from podium.randomness import lipschitz_noise, noisy_value, race
 from podium.randomness.noise import NOISES, exponential_bounds
@@ -34,13 +35,7 @@ def test_quantile_is_the_textbook_one() -> None:
 
 
 def test_float_bounds_enclose_the_ball_and_are_tight() -> None:
-    low, high = GAUSSIAN.bounds(RATES, RATES)
-    with ball_precision(1400):
-        for rate, below, above in zip(RATES, low, high, strict=True):
-            exact_low, exact_high = rational_bounds(GAUSSIAN.from_rate_ball(flint.arb(float(rate))))
-            assert Fraction(float(below)) <= exact_low
-            assert exact_high <= Fraction(float(above))
-            assert above - below <= 2.0**-44 * (1.0 + abs(below))
+    assert_bounds_are_sound_and_tight(GAUSSIAN, RATES, 1400)
 
 
 def test_the_ball_inverts_the_distribution_function() -> None:

@@ -8,6 +8,7 @@ import flint
 import mpmath
 import numpy as np
 import pytest
+from tests.support.noise_bounds import assert_bounds_are_sound_and_tight
 from tests.support.survival import SURVIVAL, SURVIVAL_BALL
 
 from podium.errors import InvalidArgument
@@ -40,13 +41,7 @@ def test_quantile_is_the_textbook_one(noise: Noise) -> None:
 
 @pytest.mark.parametrize("noise", NOISES.values(), ids=list(NOISES))
 def test_float_bounds_enclose_the_ball_and_are_tight(noise: Noise) -> None:
-    low, high = noise.bounds(RATES, RATES)
-    with ball_precision(200):
-        for rate, below, above in zip(RATES, low, high, strict=True):
-            exact_low, exact_high = rational_bounds(noise.from_rate_ball(flint.arb(float(rate))))
-            assert Fraction(float(below)) <= exact_low
-            assert exact_high <= Fraction(float(above))
-            assert above - below <= 2.0**-44 * (1.0 + abs(below))
+    assert_bounds_are_sound_and_tight(noise, RATES, 200)
 
 
 @pytest.mark.parametrize("name", NOISES)

@@ -9,9 +9,10 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.special
+from tests.support.noise_bounds import assert_bounds_are_sound_and_tight
 
 from podium.errors import InvalidArgument
-from podium.exact import ball, ball_precision, rational_bounds
+from podium.exact import ball, ball_precision
 from podium.randomness import race_above
 from podium.randomness.noise import exponential_bounds
 from podium.randomness.replay import ReplayableBits
@@ -43,13 +44,7 @@ def test_the_quantile_is_that_of_the_conditional_distribution(name: str, bound: 
 @pytest.mark.parametrize("bound", BOUNDS, ids=str)
 def test_float_bounds_enclose_the_ball_and_are_tight(name: str, bound: Fraction) -> None:
     noise, _ = truncated_noise(name, bound)
-    low, high = noise.bounds(RATES, RATES)
-    with ball_precision(400):
-        for rate, below, above in zip(RATES, low, high, strict=True):
-            exact_low, exact_high = rational_bounds(noise.from_rate_ball(flint.arb(float(rate))))
-            assert Fraction(float(below)) <= exact_low
-            assert exact_high <= Fraction(float(above))
-            assert above - below <= 2.0**-44 * (1.0 + abs(below))
+    assert_bounds_are_sound_and_tight(noise, RATES, 400)
 
 
 @pytest.mark.parametrize("name", NAMES)

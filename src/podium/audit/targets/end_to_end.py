@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from podium.audit.targets.neighbours import Pair
+from podium.closing import Closing
 from podium.curator import Curator
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_integer
@@ -55,7 +55,7 @@ def _columns(items: list[Any]) -> dict[str, list[Any]]:
     return {"group": [group for group, _ in items], "item": [item for _, item in items]}
 
 
-class CuratorSampler:
+class CuratorSampler(Closing):
     """A sampler whose input is the path of a table: one draw is one paid SQL question through a curator.
 
     Every question is asked under a condition of its own that is true of all rows, or it would be answered free of
@@ -113,11 +113,3 @@ class CuratorSampler:
     def close(self) -> None:
         """Let go of the engine and the ledgers."""
         self._opened.close()
-
-    def __enter__(self) -> CuratorSampler:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

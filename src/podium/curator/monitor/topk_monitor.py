@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Unpack
 
+from podium.closing import Closing
 from podium.curator.curator import Curator
 from podium.curator.held_source import HeldSource
 from podium.curator.monitor.periods import Found, Record, Role
@@ -36,7 +36,7 @@ _MAX_NEW_PERIODS = 10
 """How many new periods one run may ask about without ``catch_up``."""
 
 
-class TopKMonitor:
+class TopKMonitor(Closing):
     """The k items with the most users, events or amounts, for every period of a schedule, within one budget.
 
     Each list is chosen from items that earlier releases of the schedule named, which needs no threshold; from time to
@@ -350,14 +350,6 @@ class TopKMonitor:
         self._opened.close()
         self._opened_ledger = None
         self._curators.clear()
-
-    def __enter__(self) -> TopKMonitor:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _now() -> dt.datetime:
