@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["bench_parser", "save_report"]
+from rich.console import Console
+
+__all__ = ["bench_parser", "print_machine", "save_report"]
 
 
 def bench_parser(prog: str, doc: str, default: Path, *, quick: str) -> argparse.ArgumentParser:
@@ -17,6 +19,12 @@ def bench_parser(prog: str, doc: str, default: Path, *, quick: str) -> argparse.
     parser.add_argument("--quick", action="store_true", help=quick)
     parser.add_argument("--json", type=Path, default=default, metavar="FILE", help="default: %(default)s")
     return parser
+
+
+def print_machine(bench: str, mode: str, machine: Mapping[str, object], console: Console) -> None:
+    """What was run, and where."""
+    facts = ", ".join(f"{name} {value}" for name, value in machine.items() if value is not None)
+    console.print(f"{bench} bench ({mode}): {facts}", highlight=False)
 
 
 def save_report(report: Mapping[str, Any], file: Path) -> None:

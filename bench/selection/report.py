@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from bench.command import print_machine
 from bench.peers import EPSILON_PER_ITEM, SCALE
 from bench.selection.goals import Goal, RawCell, TallyCell
 
@@ -24,8 +25,7 @@ def show(
     console: Console,
 ) -> None:
     """Prints the machine and both tables."""
-    facts = ", ".join(f"{name} {value}" for name, value in machine.items() if value is not None)
-    console.print(f"selection bench ({mode}): {facts}", highlight=False)
+    print_machine("selection", mode, machine, console)
     console.print(
         f"Noise scale {SCALE} for all (epsilon {EPSILON_PER_ITEM} per item); medians of repetitions that took turns. "
         "NumPy is the insecure one-liner; OpenDP is make_noisy_top_k, pure DP.",

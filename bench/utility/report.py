@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from bench.command import print_machine
 from bench.selection.goals import Goal
 from bench.utility.cells import MARGIN, Cell, Sample
 from bench.utility.columns import COLUMNS
@@ -27,8 +28,7 @@ def show(
     console: Console,
 ) -> None:
     """Prints recall and errors of counts, a table for each epsilon."""
-    facts = ", ".join(f"{name} {value}" for name, value in machine.items() if value is not None)
-    console.print(f"utility bench ({mode}): {facts}", highlight=False)
+    print_machine("utility", mode, machine, console)
     console.print(
         "Recall: the share of the true top k that came back; an item counts if it has at least as many users as the "
         "k-th. One release at epsilon and delta=1e-6. DR and zCDP: limited domain under these accountants. Laplace, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from podium.histogram import Histogram, Item, Scores
@@ -146,12 +146,8 @@ class ClippedTable:
 
     def norm_sizes(self, items: tuple[Item, ...], weights: NormWeights, edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have which Q among the items."""
-        found = [0] * len(edges)
-        for user in self._users:
-            square = weights.square([part for item in items if (part := weights.parts(user.get(item, 0))) > 0])
-            if square >= edges[0]:
-                found[max(place for place, edge in enumerate(edges) if edge <= square)] += 1
-        return tuple(found)
+        parts = ([part for item in items if (part := weights.parts(user.get(item, 0))) > 0] for user in self._users)
+        return between(map(weights.square, parts), edges)
 
     def norm_sums(self, items: tuple[Item, ...], weights: NormWeights) -> tuple[int, ...]:
         """The sums of what users add to the items in weighted parts."""
@@ -172,12 +168,7 @@ class ClippedTable:
 
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] of the items."""
-        found = [0] * len(edges)
-        for user in self._users:
-            own = sum(item in user for item in items)
-            if own >= edges[0]:
-                found[max(place for place, edge in enumerate(edges) if edge <= own)] += 1
-        return tuple(found)
+        return between((sum(item in user for item in items) for user in self._users), edges)
 
     def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
         """The weighted sum of each of the items."""
@@ -194,3 +185,12 @@ class ClippedTable:
             for item in kept:
                 sums[item] = sums.get(item, 0) + weights.weight(len(kept)) * user[item]
         return sums
+
+
+def between(numbers: Iterable[int], edges: tuple[int, ...]) -> tuple[int, ...]:
+    """How many of the numbers lie from each edge to the next; none is counted below the first."""
+    found = [0] * len(edges)
+    for number in numbers:
+        if number >= edges[0]:
+            found[max(place for place, edge in enumerate(edges) if edge <= number)] += 1
+    return tuple(found)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from sqlglot import exp
 
 from podium.errors import SourceUnavailable
+from podium.sources.only_table import named_or_only
 
 __all__ = ["is_lazy", "leads_on", "ready_table"]
 
@@ -82,16 +83,8 @@ def _relation(connection: Any, table: str | None) -> object:
             "transaction. Connect again, or pass the path of its file."
         )
     known = {_shown(place, home): place for place in map(tuple, found)}
-    if table is None and len(known) == 1:
-        (table,) = known
-    if table not in known:
-        wanted = "table=None does not say which table to read" if table is None else f"table={table!r} is not a table"
-        listed = ", ".join(sorted(known)) or "none"
-        raise SourceUnavailable(
-            f"{wanted} of source=a DuckDB connection. The tables are: {listed}. Name one with table=..., or pass a "
-            "query: connection.sql('SELECT ...')."
-        )
-    database, schema, name = known[table]
+    hint = "Name one with table=..., or pass a query: connection.sql('SELECT ...')."
+    database, schema, name = named_or_only(table, known, "a DuckDB connection", hint)
     chosen = exp.select("*").from_(exp.table_(name, db=schema, catalog=database, quoted=True))
     relation: object = connection.sql(chosen.sql("duckdb"))
     return relation

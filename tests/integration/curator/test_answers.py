@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.support.curator.tables import BUDGET, PURE, Watched, curator, events, tables_of_all_sizes
+from tests.support.sources.sent import note_statements
 
 import podium
 from podium import BOTTOM, Budget, Curator, Plan, Release
@@ -271,14 +272,7 @@ def test_what_a_dry_run_shows(table: Path) -> None:
 
 
 def test_what_is_shown_is_what_is_sent_but_for_where_the_table_is(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[str] = []
-    fetch = DuckDBSession.fetch
-
-    def listening(self: DuckDBSession, query: str) -> Any:
-        sent.append(query)
-        return fetch(self, query)
-
-    monkeypatch.setattr(DuckDBSession, "fetch", listening)
+    sent = note_statements(monkeypatch, DuckDBSession, "fetch")
     with curator(table) as (asked, _):
         shown = asked.plan("article", k=2)
         assert sent == []

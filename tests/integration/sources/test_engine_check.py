@@ -21,6 +21,7 @@ from tests.support.clickhouse import PASSWORD, served_clickhouse
 from tests.support.command_line import check as check_schema
 from tests.support.command_line import podium as run
 from tests.support.sources.blind import CaseBlind, PaddingBlind
+from tests.support.sources.sent import note_statements
 
 from podium.errors import SourceUnavailable
 from podium.sources.engine_check.engine_report import EngineReport, check_engine, check_source
@@ -71,14 +72,7 @@ def test_duckdb_and_files_that_are_not_read(tmp_path: Path) -> None:
 
 
 def test_sqlite_reads_no_table(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[str] = []
-    fetch = SQLAlchemySession.fetch
-
-    def noted(session: SQLAlchemySession, query: str) -> Any:
-        sent.append(query)
-        return fetch(session, query)
-
-    monkeypatch.setattr(SQLAlchemySession, "fetch", noted)
+    sent = note_statements(monkeypatch, SQLAlchemySession, "fetch")
     assert unused(passes(shop, "sqlite", SECRET, str(shop.parent))) == ["values of kind decimal"]
     assert len(sent) > 20
     assert [query for query in sent if SECRET in query] == []

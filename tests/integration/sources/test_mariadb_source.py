@@ -16,6 +16,7 @@ from tests.support.sources import reference
 from tests.support.sources.checks import SALT, check_groups, check_top
 from tests.support.sources.contributions import weighted
 from tests.support.sources.data import EVENTS
+from tests.support.sources.sent import note_statements
 
 import podium
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
@@ -277,15 +278,7 @@ def test_tables_that_are_kept_elsewhere_are_refused(url: str) -> None:
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is sent to the engine from now on, in order."""
-    statements: list[str] = []
-    execute = connection._execute
-
-    def listening(opened: Any, statement: str) -> Any:
-        statements.append(statement)
-        return execute(opened, statement)
-
-    monkeypatch.setattr(connection, "_execute", listening)
-    return statements
+    return note_statements(monkeypatch, connection, "_execute")
 
 
 LISTED = [label for label in dict.fromkeys(EVENTS.column("label")) if label][:30]

@@ -65,7 +65,9 @@ def test_gaps_follow_their_density(first: Priority, k: int) -> None:
             continue
         for low, high in itertools.pairwise(edges):
             distribution[outcome, low] = chance_between(
-                lambda gap, outcome=outcome: mechanism.density(histogram, outcome, [gap]), low, high
+                lambda gap, outcome=outcome: mechanism.density(histogram, outcome, [gap]),  # type: ignore[misc]
+                low,
+                high,
             )
     assert sum(distribution.values()) == pytest.approx(1, abs=1e-5)
     bits = ReplayableBits(3)

@@ -65,7 +65,9 @@ def test_gaps_follow_their_density(noise: SparseNoise) -> None:
     for branch, cuts in edges.items():
         for low, high in itertools.pairwise(cuts):
             distribution[branch, low] = chance_between(
-                lambda gap, branch=branch: mechanism.density(histogram, [Found("a", branch)], [gap]), low, high
+                lambda gap, branch=branch: mechanism.density(histogram, [Found("a", branch)], [gap]),  # type: ignore[misc]
+                low,
+                high,
             )
     assert sum(distribution.values()) == pytest.approx(1, abs=1e-5)
     bits = ReplayableBits(4)

@@ -157,11 +157,15 @@ def test_verify_accepts_what_is_sound_and_finds_what_is_not() -> None:
     assert missing.stdout.startswith("sound          no: the ledger: no entry has the hash '000")
 
 
-def test_a_locked_data_set_says_so() -> None:
-    create_budget()
+def fail_three_questions() -> None:
     with open_ledger("ledger.db") as ledger:
         for number in range(3):
             ledger.forfeit(ledger.reserve("views", Selection(Fraction(1, 20)), f"question {number}"))
+
+
+def test_a_locked_data_set_says_so() -> None:
+    create_budget()
+    fail_three_questions()
     text = succeeded("budget", "show", "views", *LEDGER, "--verbose")
     assert "questions   3 asked, 3 failed\n" in text
     assert "locked out  without a name: too many questions failed; the owner must look before they may ask\n" in text
@@ -173,9 +177,7 @@ def test_a_locked_data_set_says_so() -> None:
 
 def test_unlock_lets_questions_in_again_and_refunds_nothing() -> None:
     create_budget()
-    with open_ledger("ledger.db") as ledger:
-        for number in range(3):
-            ledger.forfeit(ledger.reserve("views", Selection(Fraction(1, 20)), f"question {number}"))
+    fail_three_questions()
     (before,) = document("budget", "budget", "show", "views", *LEDGER)["datasets"]
     (after,) = document("budget", "budget", "unlock", "views", *LEDGER)["datasets"]
     assert (before["locked_out"], after["locked_out"]) == ([None], [])

@@ -118,6 +118,14 @@ def test_a_changed_process_id_alone_forces_a_new_key(monkeypatch: pytest.MonkeyP
     assert source._stream is not before
 
 
+def run_in_threads(work: Callable[[], object], number: int) -> None:
+    threads = [threading.Thread(target=work) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def test_threads_share_one_source_without_repeating_bytes() -> None:
     source = SecureBits()
     found: list[bytes] = []
@@ -125,11 +133,7 @@ def test_threads_share_one_source_without_repeating_bytes() -> None:
     def work() -> None:
         found.extend(source.read(16) for _ in range(500))
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_in_threads(work, 8)
     assert len(set(found)) == 8 * 500
 
 
@@ -213,11 +217,7 @@ def test_a_thread_that_asks_for_a_new_key_does_not_disturb_others() -> None:
             source.renew()
             found.append(source.read(16))
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_in_threads(work, 4)
     assert len(set(found)) == 4 * 300
 
 

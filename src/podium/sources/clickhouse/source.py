@@ -72,13 +72,8 @@ class ClickHouseSource(TableSource):
         self._client, self._describing = self._connect(), Lock()
         # Connecting reads all settings of the server, which takes longer than most statements.
         self._idle: list[Client] = []
-        self._wanted = table
         self._process = Process()
-        try:
-            self._relation = self._describe(table)
-        except SourceUnavailable:
-            self.close()
-            raise
+        self._open(table)
 
     @property
     def name(self) -> str:

@@ -10,11 +10,12 @@ import duckdb
 from duckdb import sqltypes
 from sqlglot import exp
 
-from podium.errors import SourceUnavailable, UnknownColumn
+from podium.errors import UnknownColumn
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.duckdb.connection import ATTACHED, DIALECT
 from podium.sources.duckdb.files import DataFiles, reader
 from podium.sources.duckdb.types import check_declared, column_of, convert
+from podium.sources.only_table import named_or_only
 from podium.sources.sql.relation import Relation
 
 __all__ = ["FRAME", "attached_table", "describe", "json_relation"]
@@ -86,13 +87,5 @@ def attached_table(cursor: duckdb.DuckDBPyConnection, name: str | None, source: 
     )
     found = cursor.execute(query, [ATTACHED]).fetchall()
     known = {table if schema == "main" else f"{schema}.{table}": (schema, table) for schema, table in found}
-    if name is None and len(known) == 1:
-        (name,) = known
-    if name not in known:
-        wanted = "table=None does not say which table to read" if name is None else f"table={name!r} is not a table"
-        listed = ", ".join(sorted(known)) or "none"
-        raise SourceUnavailable(
-            f"{wanted} of source={source!r}. The tables are: {listed}. Name one with --table (in Python: table=...)."
-        )
-    schema, table = known[name]
+    schema, table = named_or_only(name, known, repr(source), "Name one with --table (in Python: table=...).")
     return exp.table_(table, db=schema, catalog=ATTACHED, quoted=True)

@@ -91,13 +91,8 @@ class SparkSource(TableSource):
         self._url = location if isinstance(location, str) else None
         self._name = "a Spark session" if self._url is None else self._url.partition(";")[0]
         self._session = quietly(lambda: _session_of(location))
-        self._wanted = table
         self._process = Process()
-        try:
-            self._relation = self._describe(table)
-        except SourceUnavailable:
-            self.close()
-            raise
+        self._open(table)
 
     @property
     def name(self) -> str:

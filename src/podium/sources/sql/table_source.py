@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from podium.errors import SourceUnavailable
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
 
@@ -16,6 +17,15 @@ class TableSource(SqlSource):
     _wanted: str
     """The table's name, as it was given."""
     _relation: Relation
+
+    def _open(self, table: str) -> None:
+        """Describe the table for the first time, and close what was opened if it cannot be read."""
+        self._wanted = table
+        try:
+            self._relation = self._describe(table)
+        except SourceUnavailable:
+            self.close()
+            raise
 
     @abstractmethod
     def _describe(self, table: str) -> Relation:
