@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from tests.support.clickhouse import PASSWORD, embedded_clickhouse, served_clickhouse
 from tests.support.overheard import Overheard, assert_nothing_was_said, failure, overheard
+from tests.support.sources.failing import QUERY, groups, top
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.errors.installing import install_command
-from podium.sources import CountQuery, DomainItems, DomainTable, Source, open_source
+from podium.sources import DomainTable, Source, open_source
 
 SECRET = "secret-4711"  # noqa: S105 - a value of a row, not a password
-QUERY = CountQuery(("item",), "user_id")
 
 
 @pytest.fixture(scope="module")
@@ -45,16 +45,6 @@ def location(engine: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
 @pytest.fixture
 def said(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> Overheard:
     return overheard(caplog, capfd, "clickhouse_connect", "urllib3")
-
-
-def top(source: Source) -> None:
-    with source.snapshot(QUERY) as snapshot:
-        snapshot.top_rows(10)
-
-
-def groups(source: Source) -> None:
-    with source.snapshot(QUERY, domain=DomainItems(("a",))) as snapshot:
-        snapshot.counts_of_counts()
 
 
 @pytest.mark.parametrize("view", ["casts", "throws"])

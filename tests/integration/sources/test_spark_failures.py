@@ -16,14 +16,14 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
 from tests.support.overheard import Overheard, assert_nothing_was_said, failure, overheard
+from tests.support.sources.failing import QUERY, groups, top
 from tests.support.spark import SMALL, SparkCluster, spark_cluster
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.errors.installing import install_library
-from podium.sources import CountQuery, DomainItems, DomainTable, Source, open_source
+from podium.sources import DomainItems, DomainTable, Source, open_source
 
 SECRET = "secret-4711"  # noqa: S105 - a value of a row, not a password
-QUERY = CountQuery(("item",), "user_id")
 CASTS = "CAST(CAST(IF(item = 'a', '1', item) AS BIGINT) AS STRING)"
 RAISING = "IF(item = 'a', item, raise_error(concat('quoting ', item)))"
 
@@ -64,16 +64,6 @@ def said(
 
     yield said
     own.removeHandler(handler)
-
-
-def top(source: Source) -> None:
-    with source.snapshot(QUERY) as snapshot:
-        snapshot.top_rows(10)
-
-
-def groups(source: Source) -> None:
-    with source.snapshot(QUERY, domain=DomainItems(("a",))) as snapshot:
-        snapshot.counts_of_counts()
 
 
 def test_spark_itself_quotes_the_row(spark: SparkCluster, path: str, said: Overheard) -> None:

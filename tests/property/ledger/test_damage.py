@@ -130,16 +130,25 @@ def test_flipped_and_missing_bytes(data: st.DataObject) -> None:
     use(put(bytes(content)))
 
 
+def opened(content: bytes) -> tuple[Path, sqlite3.Connection, list[str]]:
+    """A ledger that may be damaged, and its tables."""
+    path = put(content)
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA foreign_keys=OFF")
+    return (
+        path,
+        connection,
+        sorted(name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")),
+    )
+
+
 @settings(max_examples=40)
 @given(st.sampled_from([sound, old]), st.data())
 def test_changed_cells(which: Callable[[], bytes], data: st.DataObject) -> None:
-    path = put(which())
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("PRAGMA foreign_keys=OFF")
+    path, connection, tables = opened(which())
     connection.execute("DROP TRIGGER entries_keep")
-    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     for _ in range(data.draw(st.integers(1, 2))):
-        table = data.draw(st.sampled_from(sorted(tables)))
+        table = data.draw(st.sampled_from(tables))
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
         column = data.draw(st.sampled_from(columns))
         row = data.draw(st.integers(0, 14))
@@ -155,11 +164,8 @@ def test_changed_cells(which: Callable[[], bytes], data: st.DataObject) -> None:
 @settings(max_examples=40)
 @given(st.sampled_from([sound, old]), st.data())
 def test_another_schema(which: Callable[[], bytes], data: st.DataObject) -> None:
-    path = put(which())
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("PRAGMA foreign_keys=OFF")
-    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    table = data.draw(st.sampled_from(sorted(tables)))
+    path, connection, tables = opened(which())
+    table = data.draw(st.sampled_from(tables))
     what = data.draw(st.sampled_from([
         f"DROP TABLE {table}", f"ALTER TABLE {table} RENAME TO elsewhere", "CREATE TABLE analysts (other TEXT)",
         "INSERT INTO migrations VALUES (99, 'x')", "INSERT INTO migrations VALUES (3.5, 'x')", "DELETE FROM migrations",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-import tracemalloc
 from fractions import Fraction
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
+from bench.measure import peak_extra_bytes
 from tests.support.refusals import refusal
 
 from podium.errors import EntropyFailure, InvalidArgument
@@ -154,11 +154,7 @@ def test_the_memory_of_a_release_does_not_grow_with_d_times_k() -> None:
     histogram = Histogram.from_arrays(range(17770), rng.zipf(1.3, 17770) % 100_000)
     mechanism = CanonicalTopK(1000, "0.05")
     mechanism.release(histogram)
-    tracemalloc.start()
-    mechanism.release(histogram)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 8 * 17770 * 1000 / 20
+    assert peak_extra_bytes(lambda: mechanism.release(histogram)) < 8 * 17770 * 1000 / 20
 
 
 def test_error_texts() -> None:
