@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from podium.closing import Closing
+from podium.closed_at_exit import ClosedAtExit
 from podium.curator.answer import answer, strip_origin
 from podium.curator.asked_about import asked_about
 from podium.curator.check_joined import check_joined
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Curator"]
 
 
-class Curator(CuratorView, Closing):
+class Curator(CuratorView, ClosedAtExit):
     """A table, its user column or columns, and the budget that all releases about it share.
 
     The first curator of a data set registers it with ``budget``. Later ones need only its name and the same source,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from podium.closing import Closing
+from podium.closed_at_exit import ClosedAtExit
 from podium.dbapi.answer_rows import Description, Row, described_rows
 from podium.dbapi.exceptions import InterfaceError, NotSupportedError, ProgrammingError, as_database_errors
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Cursor"]
 
 
-class Cursor(Closing):
+class Cursor(ClosedAtExit):
     """PEP 249's cursor. ``release`` is the answer as podium has it, with its guarantee and receipt."""
 
     def __init__(self, connection: Connection) -> None:

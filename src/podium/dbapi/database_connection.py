@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import podium.dbapi.exceptions as errors
-from podium.closing import Closing
+from podium.closed_at_exit import ClosedAtExit
 from podium.dbapi.cursor import Cursor
 from podium.dbapi.exceptions import as_database_errors
 from podium.errors import InvalidArgument
@@ -67,7 +67,7 @@ def connect(
         return Connection(client, epsilon=epsilon, intervals=intervals)
 
 
-class Connection(Closing):
+class Connection(ClosedAtExit):
     """PEP 249's connection. Closing it leaves the curator or client as it is."""
 
     Warning = errors.Warning

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from podium.closing import Closing
+from podium.closed_at_exit import ClosedAtExit
 from podium.errors import LedgerTampered, QuestionPending
 from podium.exact import positive_integer
 from podium.ledger import admission, reservations, single_flight
@@ -44,7 +44,7 @@ _Answers: TypeAlias = Callable[[str], bool]
 _T = TypeVar("_T")
 
 
-class Ledger(LedgerView, Closing):
+class Ledger(LedgerView, ClosedAtExit):
     """Data sets with totals fixed at registration, and what was reserved, settled and forfeited against them.
 
     One object may serve many threads, and a forked child may go on using it. ``open_ledger`` makes one.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.audit.targets.neighbours import Pair
-from podium.closing import Closing
+from podium.closed_at_exit import ClosedAtExit
 from podium.curator import Curator
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_integer
@@ -55,7 +55,7 @@ def _columns(items: list[Any]) -> dict[str, list[Any]]:
     return {"group": [group for group, _ in items], "item": [item for _, item in items]}
 
 
-class CuratorSampler(Closing):
+class CuratorSampler(ClosedAtExit):
     """A sampler whose input is the path of a table: one draw is one paid SQL question through a curator.
 
     Every question is asked under a condition of its own that is true of all rows, or it would be answered free of

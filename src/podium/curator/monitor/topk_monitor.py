@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from podium.closing import Closing
+from podium.closed_at_exit import ClosedAtExit
 from podium.curator.curator import Curator
 from podium.curator.held_source import HeldSource
 from podium.curator.monitor.periods import Found, Record, Role
@@ -36,7 +36,7 @@ _MAX_NEW_PERIODS = 10
 """How many new periods one run may ask about without ``catch_up``."""
 
 
-class TopKMonitor(Closing):
+class TopKMonitor(ClosedAtExit):
     """The k items with the most users, events or amounts, for every period of a schedule, within one budget.
 
     Each list is chosen from items that earlier releases of the schedule named, which needs no threshold; from time to

@@ -1,4 +1,4 @@
-"""What is closed at the end of a ``with`` block."""
+"""What is used in a block and closed at its end: curators, ledgers, connections."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from abc import abstractmethod
 from types import TracebackType
 from typing import Self
 
-__all__ = ["Closing"]
+__all__ = ["ClosedAtExit"]
 
 
-class Closing:
+class ClosedAtExit:
     """``with`` gives the object itself, and closes it at the end, whatever happened."""
 
     __slots__ = ()
