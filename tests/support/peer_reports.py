@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["DISCOVERY", "END_TO_END", "OPENDP_RECALL"]
+__all__ = ["DISCOVERY", "END_TO_END", "MACHINE", "OPENDP_RECALL"]
 
 MACHINE = {"cpus": 3, "system": "Plan 9", "opendp": None}
 
