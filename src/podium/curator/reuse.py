@@ -186,7 +186,7 @@ def older_key(planned: PlannedQuestion) -> str | None:
     question, strategy = planned.question, planned.strategy
     if question.measure is not None or question.at_least is not None or not isinstance(planned.user, str):
         return None
-    if strategy.others is not None or planned.groups is not None or planned.joins:
+    if strategy.others is not None or strategy.scores is not None or planned.groups is not None or planned.joins:
         return None
     if planned.budget and _was_by_selections(strategy):
         strategy = selections_strategy(strategy.facts, planned.budget)

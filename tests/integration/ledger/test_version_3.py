@@ -180,6 +180,15 @@ def test_a_selected_count_is_a_new_question_whatever_its_column_is_called(old: P
         assert "differs from the one that was settled, in k" in str(ledger.verify(receipts=[more]).problem)
 
 
+def test_a_ranking_with_scores_is_a_new_question(old: Path) -> None:
+    """Rankings of that format had none: their answers do not have what is asked for now."""
+    with open_ledger(old) as ledger, curator(ledger, old.parent, "votes") as asked:
+        assert asked.rank(**COMPARED, k=2).paid.events == ()
+        scored = asked.rank(**COMPARED, k=2, scores=True)
+        assert (scored.paid.rho > 0, scored.value_kind) == (True, "scores")
+        assert ledger.verify(receipts=[scored]).problem is None
+
+
 def test_questions_of_both_formats_are_read() -> None:
     text = {
         "counts": {"rounds": "False"}, "delta": "1/8", "domain": None, "epsilon_per_item": "1/9", "items": ["a", "b"],
