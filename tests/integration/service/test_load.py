@@ -92,8 +92,8 @@ def test_one_who_asks_all_the_time_at_most_doubles_the_wait_of_another(tmp_path:
         assert answered() < 20, "there must have been others waiting all the time"
     # The one that was being read, and others only if this test itself was kept waiting. In one line for all: 20.
     assert max(others) <= 3
-    # By the clock, with a second of rounding for a machine that has other things to do.
-    assert max(waits) <= 2 * alone + 1
+    # By the clock too, with some seconds for a machine that has other things to do.
+    assert max(waits) <= 2 * alone + 8
 
 
 QUESTION = '{"items": ["article"], "k": %d}'

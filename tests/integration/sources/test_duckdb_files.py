@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import gzip
+import math
 import os
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ import pytest
 from podium.errors import InvalidArgument, SourceUnavailable, UnknownColumn
 from podium.query.predicate import Compare, Missing, Operator
 from podium.query.schema import Kind
-from podium.sources import CountQuery, DuckDBSource, open_source
+from podium.sources import CountQuery, DuckDBSource, PairValue, open_source
 
 
 def items(source: DuckDBSource, *columns: str, **query: Any) -> dict[Any, int]:
@@ -309,6 +311,20 @@ def test_timestamps_that_cannot_be_converted_are_missing(unit: str, declared: st
             found = items(source, column, **bound)
             assert list(found.values()) == [1, 1]
             assert {str(item)[:10] for item in found} == {"1970-01-01", "9999-12-31"}
+
+
+@pytest.mark.parametrize("others", [(1.5, 2.5), (100.0, 200.0), (0.25, 0.5), (-3.0, 7.0), (1.0, math.inf), ()])
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
+def test_what_is_not_a_number_counts_nothing_whatever_other_rows_are(
+    tmp_path: Path, kind: pa.DataType, others: tuple[float, ...]
+) -> None:
+    """The least and the largest value in a Parquet file leave it out, and the engine trusts them."""
+    numbers = [*others, math.nan, math.nan]
+    columns = {"u": list(range(len(numbers))), "i": ["a"] * len(others) + ["a", "b"], "v": pa.array(numbers, kind)}
+    pq.write_table(pa.table(columns), tmp_path / "e.parquet")
+    value = PairValue("v", Fraction(1), clip=64)
+    added = sum(math.floor(min(64, number)) for number in others if number >= 1)
+    assert items(DuckDBSource(tmp_path / "e.parquet"), "i", value=value) == ({"a": added} if added else {})
 
 
 def test_wide_decimals_are_compared_without_overflow(tmp_path: Path) -> None:

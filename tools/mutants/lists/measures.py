@@ -117,4 +117,16 @@ MUTANTS = (
             ),
         ),
     ),
+    Mutant(
+        "sources/sql/arithmetic.py",
+        'return exp.not_(exp.or_(finite, exp.Anonymous(this="ISINF", expressions=[value.copy()])))',
+        "return super().is_nan(value)",
+        "what other rows hold does not decide whether NaN counts",
+        (
+            (
+                "integration/sources/test_duckdb_files.py::"
+                "test_what_is_not_a_number_counts_nothing_whatever_other_rows_are[kind0-others0]"
+            ),
+        ),
+    ),
 )

@@ -130,6 +130,15 @@ class DuckDBArithmetic(Arithmetic):
         product = exp.Mul(this=exp.cast(value, f"DECIMAL({_MAX_DIGITS}, {scale})"), expression=ten)
         return self.wide(exp.paren(product))
 
+    def is_nan(self, value: exp.Expr) -> exp.Expr | None:
+        """Neither finite nor infinite.
+
+        This engine takes ISNAN for false where the least and the largest value of a Parquet file say so. They leave NaN
+        out, and are those of all rows: others would decide whether a user's NaN counts, or makes the question fail.
+        """
+        finite = exp.Anonymous(this="ISFINITE", expressions=[value])
+        return exp.not_(exp.or_(finite, exp.Anonymous(this="ISINF", expressions=[value.copy()])))
+
 
 class PostgresArithmetic(Arithmetic):
     """PostgreSQL: numerics have any number of digits, and a sum of BIGINT is one."""
