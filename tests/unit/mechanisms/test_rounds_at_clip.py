@@ -16,6 +16,7 @@ from podium.mechanisms.groups.rounds_at_clip import GroupedRoundsAtClip
 from podium.mechanisms.measures.amounts import Amounts
 from podium.planning.memory_table import PairsReader
 from podium.privacy import CorrelatedNoise, actual_cost, total, worst_case
+from podium.randomness.replay import ReplayableBits
 from podium.release import GroupedRelease
 
 AMOUNTS = Amounts((400.0, 300.0, 200.0, 100.0, 60.0, 40.0), (900.0, 0.0, 0.0, 0.0, 0.0, 0.0))
@@ -99,6 +100,21 @@ def test_values_are_a_part_of_what_a_group_costs() -> None:
     # Eight standard deviations.
     far = 8 * float(whole.variance) ** 0.5
     assert [float(values[item]) for item in range(3)] == pytest.approx([900, 600, 300], abs=far)
+
+
+def test_the_noise_of_values_is_that_of_k_of_them_in_units_of_their_clip() -> None:
+    """Also where fewer came out: of two values of three."""
+    one, bits, clip = mechanism(2, values=7), ReplayableBits(3), 1 << 20
+    shown, _ = one.at(4).run(GroupTables({"X": table(900, 600)}))
+    drawn = [
+        float(value - 5 * clip)
+        for _ in range(500)
+        for value in one.measured(shown, {"X": (5 * clip, 5 * clip)}, clip, bits=bits)["X"].values or ()
+    ]
+    # Three counts that cost mu^2 = 7 together, of which one user adds 1 to each.
+    expected = clip * (3**0.5 + 1) / (2 * 7**0.5)
+    assert len(drawn) == 1000
+    assert 0.9 < float(np.std(drawn)) / expected < 1.1
 
 
 def test_listed_groups_are_all_shown() -> None:
