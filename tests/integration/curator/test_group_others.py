@@ -21,6 +21,8 @@ from podium.present.html import release_html
 from podium.privacy import worst_case
 from podium.release import GroupedRelease, Release
 
+pytestmark = pytest.mark.usefixtures("replayed_choices")
+
 COST: dict[str, Any] = {"user": "user_id", "item": "article", "per": "country", "epsilon": 80, "delta": "1e-6"}
 ASKED: dict[str, Any] = {**COST, "others": True}
 PLENTY = Budget(epsilon=80, delta="1e-4", items=60, questions=12)

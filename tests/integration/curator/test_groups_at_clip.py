@@ -19,6 +19,8 @@ from podium.privacy import BottomEvent, CorrelatedNoise, GaussianNoise, best_bou
 from podium.query import Question
 from podium.release import Release
 
+pytestmark = pytest.mark.usefixtures("replayed_choices")
+
 USERS = {"a": 900, "b": 600, "c": 300}
 ASKED: dict[str, Any] = {"item": "article", "per": "country", "by": "sum(minutes)", "k": 2}
 BUDGET = Budget(epsilon=40, delta="1e-6", items=200, questions=20)

@@ -22,6 +22,8 @@ from podium.privacy import CorrelatedNoise, GaussianNoise, HiddenItems, actual_c
 from podium.query import Question
 from podium.release import Release
 
+pytestmark = pytest.mark.usefixtures("replayed_choices")
+
 ASKED: dict[str, Any] = {"item": "article", "per": "country", "by": "sum(minutes)", "k": 3}
 ALONE: dict[str, Any] = {"user": "user_id", "epsilon": 30, "delta": "1e-6"}
 USERS = {"a": 900, "b": 600, "c": 300, "d": 60}

@@ -19,6 +19,8 @@ from podium.ledger import open_ledger
 from podium.ledger.receipts import first_places
 from podium.privacy import worst_case
 
+pytestmark = pytest.mark.usefixtures("replayed_choices")
+
 USERS = {"both": 900, "a only": 600, "b only": 300, "c only": 200, "d only": 100}
 """Users by what they have; a has 1500 users, b 1200, c 200, d 100, and 2100 users have something."""
 KNOWN = ["a", "b", "c"]
