@@ -36,7 +36,8 @@ ROOT = Path(__file__).resolve().parents[1]
 _BLOCK = re.compile(r"(?:^<!-- (?P<marker>[^\n]*?) -->\n)?^```(?P<language>[\w-]*)\n(?P<text>.*?)^```$", re.M | re.S)
 _PICTURE = re.compile(r"!\[[^\]]*\]\((?:\.\./)?pictures/([\w.-]+?)(?:#[\w-]+)?\)")
 _PROGRESS = re.compile(r"^(?:asking|planning|auditing .*) \.\.\.\n", re.M)
-_VARYING = re.compile(r"^ *\d+  .*$|\d[\d.,]*(?:e-?\d+)?")
+_VARYING = re.compile(r"(?<![^ ])\d+  .*$|\d[\d.,]*(?:e-?\d+)?")
+"""Numbers, and what has a rank: noise decides the order, of a list for each group too."""
 _PROGRAMS = ("cat", "cp", "head", "ls", "python", "sh", "wc")
 _COMMAND = "$ "
 _NOT_RUN = "not run: "
