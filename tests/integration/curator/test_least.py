@@ -15,6 +15,8 @@ from podium.errors import InvalidArgument
 from podium.present import release_text
 
 MANY: dict[str, int] = {**COUNTS, "d": 40, "e": 35}
+pytestmark = pytest.mark.usefixtures("replayed_choices")
+
 COST: dict[str, Any] = {"user": "user_id", "epsilon": 4, "delta": "1e-6"}
 KNOWN = [*MANY, "nobody"]
 SAYS = "Items with fewer than 500 users are left out: near, not exact, because noise decides close to 500."

@@ -17,6 +17,8 @@ from podium.present.intervals import margin_of
 from podium.privacy.events import GaussianNoise
 from podium.privacy.rounding import display
 
+pytestmark = pytest.mark.usefixtures("replayed_choices")
+
 LISTENERS = 400
 MINUTES = {"a": 9, "b": 6, "c": 4, "d": 2}
 """What every listener plays; of 'loud' one listener plays more than all others together play of anything."""
