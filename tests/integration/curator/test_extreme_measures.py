@@ -12,6 +12,8 @@ import pytest
 import podium
 from podium.errors import InvalidArgument
 
+pytestmark = pytest.mark.usefixtures("replayed_choices")
+
 ASKED: dict[str, Any] = {"item": "label", "user": "who", "by": "sum(x)", "k": 3, "epsilon": 200, "delta": "1e-12"}
 WAYS: dict[str, dict[str, Any]] = {
     "rounds": {},
