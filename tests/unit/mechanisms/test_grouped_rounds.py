@@ -93,7 +93,8 @@ def test_nothing_found_costs_two_discoveries() -> None:
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_hidden_groups_do_not_show_in_the_charge(most: int) -> None:
     """Where nothing is found the charge is that of an empty database, and no more groups than paid for are charged."""
-    mechanism = GroupedRounds.dividing(3, "0.02", "1e-6", groups_per_user=most)
+    # An item of one user is found with probability delta.
+    mechanism = GroupedRounds.dividing(3, "0.02", "1e-15", groups_per_user=most)
     hidden = {f"H{place}": table([(place, 1)]) for place in range(5)}
     paid = [asked(mechanism, GroupTables(tables)).paid.events for tables in ({}, hidden)]
     assert paid[0] == paid[1]

@@ -29,9 +29,9 @@ def table(*readers: int) -> PairsReader:
 
 
 def mechanism(
-    groups: int = 1, known: int | None = None, *, values: object = None, mu_squared: int = 60
+    groups: int = 1, known: int | None = None, *, values: object = None, mu_squared: int = 60, delta: str = "1e-3"
 ) -> GroupedRoundsAtClip:
-    rounds = GroupedRounds.dividing(3, mu_squared, "1e-3", groups_per_user=groups, known=known)
+    rounds = GroupedRounds.dividing(3, mu_squared, delta, groups_per_user=groups, known=known)
     return GroupedRoundsAtClip(Fraction(1, 50), rounds, mu_squared_for_values=values)  # type: ignore[arg-type]
 
 
@@ -71,7 +71,8 @@ def test_rounds_at_a_clip_are_those_in_units_of_it(clip: int) -> None:
 @pytest.mark.parametrize("groups", [1, 2, 3])
 def test_hidden_groups_do_not_show_in_the_charge(groups: int, values: int | None) -> None:
     """Where nothing is found all of the rounds and the clip are charged, and no values."""
-    one = mechanism(groups, values=values, mu_squared=3)
+    # An item of one user is found with probability delta.
+    one = mechanism(groups, values=values, mu_squared=3, delta="1e-15")
     hidden = {f"H{place}": table(1) for place in range(5)}
     (first, *rest), again = (asked(one, tables).paid.events for tables in ({}, hidden))
     assert (first, *rest) == again
