@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,19 +26,32 @@ from podium.wire.request import QuestionRequest
 ANALYSTS = 64
 
 
+def patiently(tmp_path: Path, seconds: float) -> Iterator[tuple[Path, float]]:
+    """Folders with a table, and longer and longer times: a busy machine may answer nothing in the first."""
+    for times in (1, 5, 25):
+        folder = tmp_path / str(times)
+        folder.mkdir()
+        views(folder / "views.parquet", users=300)
+        yield folder, times * seconds
+
+
 def test_workers_are_killed_under_load(tmp_path: Path) -> None:
-    views(tmp_path / "views.parquet", users=300)
-    seen, books = disturbed(tmp_path, "ledger.db", None, ANALYSTS, 3.0)
+    for folder, seconds in patiently(tmp_path, 3.0):
+        seen, books = disturbed(folder, "ledger.db", None, ANALYSTS, seconds)
+        if seen.statuses[200]:
+            break
     assert seen.statuses[200] > 0
     assert books.settled > 0
 
 
 def test_workers_are_killed_and_the_database_goes_away_under_load(tmp_path: Path) -> None:
-    views(tmp_path / "views.parquet", users=300)
-    with postgresql() as server:
-        seen, books = disturbed(tmp_path, server.url, server, ANALYSTS, 4.0)
-        left, price_of_one = spend_the_rest(server.url)
-    assert 0 <= left < price_of_one
+    for folder, seconds in patiently(tmp_path, 4.0):
+        with postgresql() as server:
+            seen, books = disturbed(folder, server.url, server, ANALYSTS, seconds)
+            left, price_of_one = spend_the_rest(server.url)
+        assert 0 <= left < price_of_one
+        if seen.statuses[200]:
+            break
     assert seen.statuses[200] > 0
     assert books.settled > 0
     # InvalidArgument: the key of an attempt that was forfeited with its worker.
