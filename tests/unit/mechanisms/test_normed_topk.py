@@ -126,6 +126,17 @@ def test_the_length_of_the_border_follows_the_users() -> None:
     assert border_clip(weights, nothing, Fraction(1), level=Fraction(1), mu_squared=Fraction(1)) == 64
 
 
+def test_noise_sets_no_length_of_the_border() -> None:
+    weights = NormWeights(64, 40, named=True)
+    users = [Fraction(400 * (j == 6)) for j in range(len(norm_edges(weights)))]
+    for place in range(8, len(users)):
+        # Three standard deviations, which one entry in seven hundred has, and as many users as stand out of noise.
+        for number, longer in ((3, False), (60, True)):
+            seen = [*users[:place], Fraction(number), *users[place + 1 :]]
+            found = border_clip(weights, seen, Fraction(1), level=Fraction(10**6), mu_squared=Fraction(50))
+            assert (found > 128) is longer
+
+
 def test_no_length_of_the_border_is_more_than_a_source_can_take() -> None:
     # Whether a length is chosen that cannot be read would depend on rows that were paid for by then.
     assert MAX_LENGTH == MAX_CLIP

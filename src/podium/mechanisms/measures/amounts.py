@@ -19,6 +19,7 @@ __all__ = [
     "estimate_totals",
     "noise_of_rounds",
     "noise_of_selections",
+    "noticeable",
 ]
 
 _BARS = (4.0, 5.0, 2.5)
@@ -139,12 +140,12 @@ def _in_step(first: Sequence[float], second: Sequence[float]) -> Iterator[tuple[
 
 def estimate_totals(lengths: Sequence[float], totals: Sequence[float], sigma: float) -> Totals:
     """As ``estimate_amounts``."""
-    return Totals(_noticeable(lengths, sigma), _noticeable(totals, sigma))
+    return Totals(noticeable(lengths, sigma), noticeable(totals, sigma))
 
 
 def estimate_amounts(pairs: Sequence[float], users: Sequence[float], sigma: float) -> Amounts:
     """Drop what may be noise: one entry of it in a high bucket would outweigh all others."""
-    return Amounts(_noticeable(pairs, sigma), _noticeable(users, sigma))
+    return Amounts(noticeable(pairs, sigma), noticeable(users, sigma))
 
 
 def noise_of_selections(epsilon_per_item: float, margin: float | None = None) -> float:
@@ -163,7 +164,7 @@ def best_ceiling(users: Sequence[float], sigma: float, *, laplace: bool = False)
     ``users`` are noisy numbers of users in buckets of what they add in all; ``laplace`` says that their noise is
     Laplace noise, with this standard deviation.
     """
-    seen = _noticeable(users, sigma, _LAPLACE_BARS if laplace else _BARS)
+    seen = noticeable(users, sigma, _LAPLACE_BARS if laplace else _BARS)
 
     def error(place: int) -> float:
         lost = sum(number * (_typical(j) - 2**place) for j, number in enumerate(seen) if j > place)
@@ -172,7 +173,8 @@ def best_ceiling(users: Sequence[float], sigma: float, *, laplace: bool = False)
     return min(range(len(seen)), key=error)
 
 
-def _noticeable(values: Sequence[float], sigma: float, bars: tuple[float, float, float] = _BARS) -> tuple[float, ...]:
+def noticeable(values: Sequence[float], sigma: float, bars: tuple[float, float, float] = _BARS) -> tuple[float, ...]:
+    """The entries, 0 where they may be noise of this standard deviation."""
     most, (largest, alone, next_to_it) = max(values), bars
     counts = [v >= alone * sigma or v == most >= largest * sigma for v in values]
     beside = [v >= next_to_it * sigma for v in values]

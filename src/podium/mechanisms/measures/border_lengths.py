@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from podium.mechanisms.measures.amounts import noticeable
 from podium.mechanisms.measures.norm_weights import MAX_LENGTH, NormWeights
 
 __all__ = ["border_clip", "norm_edges"]
 
 _DOWN = 6
 """The shortest length that is looked at is 2^-6 of the one that was chosen before."""
-_NOTICEABLE = 2
 _BIAS = 1.5
 """As for counts: how much of the mean loss of long vectors an item may lose more than others."""
 _TYPICAL = 0.75
@@ -29,7 +29,8 @@ def border_clip(
 ) -> int:
     """The length that balances noise against what longer vectors lose; all of it is released, so floats decide."""
     lengths = [weights.clip * 2.0 ** (j - _DOWN) for j in range(len(users))]
-    sizes = [float(n) if n > _NOTICEABLE * sigma else 0.0 for n in users]
+    # Two users who are not there would outweigh all others, if they were a thousand times as long.
+    sizes = noticeable([float(n) for n in users], float(sigma))
     mass = sum(size * _TYPICAL * length for size, length in zip(sizes, lengths, strict=True))
     if mass <= 0:
         return weights.clip
