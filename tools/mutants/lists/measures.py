@@ -118,6 +118,18 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "mechanisms/groups/rounds_at_clip.py",
+        "noise = self.noise_of_values(clip).of_fewer(",
+        "noise = self.noise_of_values(max(1, clip // 2)).of_fewer(",
+        "the noise of values of groups is in units of their clip",
+        (
+            (
+                "unit/mechanisms/test_rounds_at_clip.py::"
+                "test_the_noise_of_values_is_that_of_k_of_them_in_units_of_their_clip"
+            ),
+        ),
+    ),
+    Mutant(
         "sources/sql/arithmetic.py",
         'return exp.not_(exp.or_(finite, exp.Anonymous(this="ISINF", expressions=[value.copy()])))',
         "return super().is_nan(value)",
