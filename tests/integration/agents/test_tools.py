@@ -89,7 +89,8 @@ def test_questions_of_every_kind(curator: podium.Curator) -> None:
         grouped = await agent.ask("views", item="article", per="country", k=1)
         assert [(row["country"], row["rank"]) for row in grouped["rows"]] == [("DE", 1), ("FR", 1)]
         statement = "SELECT article FROM views WHERE weekday = 3 GROUP BY article ORDER BY COUNT(*) DESC LIMIT 1"
-        assert [row["article"] for row in (await agent.ask("views", sql=statement))["rows"]] == ["a0"]
+        # At a stated clip: noise sets a chosen one now and then.
+        assert [row["article"] for row in (await agent.ask("views", sql=statement, clip=2))["rows"]] == ["a0"]
 
     with_agent(server(curator), act)
 
