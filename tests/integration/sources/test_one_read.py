@@ -266,3 +266,43 @@ def test_kill_9_between_rounds_leaves_no_pairs_after_the_next_start(tmp_path: Pa
     os.utime(left, (long_ago, long_ago))
     DuckDBSource(path, temp_directory=aside).close()
     assert list(aside.iterdir()) == []
+
+
+KILLED_ASKING_A_SERVER = """
+import os, signal, sys
+import podium
+from podium.sources.sql.kept_pairs import SqlKeptPairs
+
+def among(self, items):
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+SqlKeptPairs.among = among
+podium.top(sys.argv[1], table="views", item="article", user="user_id", k=15, epsilon=10**6, delta="1e-6")
+"""
+
+
+def test_kill_9_between_rounds_leaves_no_pairs_on_postgresql() -> None:
+    """The server drops the tables of a connection that is gone, and their files, without a next start."""
+    with new_table(*ON_POSTGRESQL) as url, psycopg.connect(url, autocommit=True) as connection:
+
+        def kept() -> list[str]:
+            """The files of temporary tables: t, the number of a backend, and that of the table."""
+            folder = "(SELECT 'base/' || oid FROM pg_database WHERE datname = current_database())"
+            files = f"SELECT file FROM pg_ls_dir({folder}, true, false) AS file WHERE file ~ '^t[0-9]+_'"
+            found = connection.execute(files.encode())
+            return [file for (file,) in found.fetchall()]
+
+        assert kept() == []
+        asking = subprocess.Popen([sys.executable, "-c", KILLED_ASKING_A_SERVER, url])
+        try:
+            # It stops itself in the middle, and waits to be killed.
+            _, status = os.waitpid(asking.pid, os.WUNTRACED)
+            assert os.WIFSTOPPED(status)
+            assert kept() != []
+        finally:
+            asking.kill()
+            asking.wait()
+        deadline = time.monotonic() + 60
+        while kept() and time.monotonic() < deadline:
+            time.sleep(0.02)  # the server notices a little later
+        assert kept() == []
