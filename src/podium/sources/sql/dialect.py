@@ -93,6 +93,18 @@ class Dialect:
         """
         raise NotImplementedError
 
+    def part(self, row: exp.Expr, number: int) -> exp.Expr:
+        """The part of a row of values with that number, from 1; only where ``collects_items``."""
+        raise NotImplementedError
+
+    def distinct_parts(self, values: exp.Expr, width: int) -> exp.Expr:
+        """Of a list of rows the distinct first parts: values, or rows of that width; only where ``collects_items``."""
+        raise NotImplementedError
+
+    def elements_among(self, values: exp.Expr, chosen: exp.Expr, width: int) -> exp.Expr:
+        """The rows of a list whose first parts are among those that were chosen; only where ``collects_items``."""
+        raise NotImplementedError
+
     def text(self, value: exp.Expr) -> exp.Expr:
         """The value as the engine writes it."""
         return exp.cast(value, "TEXT")
