@@ -29,6 +29,7 @@ class ClickHouse(Dialect):
     keeps_rows = True
     keeps_sizes = True
     collects_items = True
+    limits_groups = True
 
     def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
         """Only the columns: this engine moves conditions into subqueries, so the rows are kept in a table instead."""

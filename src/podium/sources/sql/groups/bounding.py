@@ -1,7 +1,7 @@
 """At most ``per_user`` groups of a user count, chosen by a salted hash: nothing but this user's rows decides.
 
-    every pair ──> users with too many groups ──> the first of their groups by hash ──> pairs of those groups
-              └──────────────────── the pairs of all other users ─────────────────────────┘
+    every pair ──> users and their groups ──> those of users with too many ──> all but the first by hash
+         └─────────────────────── the pairs of every other group <─────────────────────┘
 
 Hashing is expensive, so only users with too many groups are hashed.
 """
@@ -24,9 +24,11 @@ __all__ = ["bounded_groups"]
 
 # The names of common table expressions must differ from the tables that the query reads.
 _EVERY, _GROUPS, _MANY, _CUT = "podium_every", "podium_groups", "podium_many", "podium_cut"
-_NUMBERED, _SIZED, _RANKED = "podium_numbered", "podium_sized", "podium_ranked"
+_NUMBERED, _SIZED, _HASHED, _RANKED = "podium_numbered", "podium_sized", "podium_hashed", "podium_ranked"
 _LISTS, _PAIRS, _CHOSEN = "podium_lists", "pairs", "chosen"
 _NUMBER, _SIZE, _PLACE, _HASH = "d", "s", "place", "h"
+_SAME_LENGTH = 10**18
+"""Added to numbers that are far smaller, so that their texts are in the same order."""
 
 
 def bounded_groups(pairs: Pairs, every: exp.Select, per_user: int) -> exp.Select:
@@ -84,7 +86,7 @@ class _GroupBound:
         return self._hash_of([column(USER, _LISTS), *parts])
 
     def by_window(self, every: exp.Select) -> exp.Select:
-        """The groups of each user are numbered twice: to know how many there are, and by their hash if too many.
+        """The groups of each user are numbered, to know how many there are, and those of users with too many hashed.
 
         In a chain of names, because some engines limit how deeply queries are nested.
         """
@@ -92,16 +94,44 @@ class _GroupBound:
         number = exp.alias_(_dense_rank(user, order), _NUMBER)
         numbered = exp.select(*self._columns(_EVERY), number).from_(_EVERY)
         groups = exp.Window(this=exp.Max(this=column(_NUMBER, _NUMBERED)), partition_by=[column(USER, _NUMBERED)])
-        sized = exp.select(*self._columns(_NUMBERED), exp.alias_(groups, _SIZE)).from_(_NUMBERED)
-        # For users who keep all their groups the order does not matter.
-        many = column(_SIZE, _SIZED) > self.per_user
-        hashed = exp.Case(ifs=[exp.If(this=many, true=self._hash(_SIZED))])
-        place = _dense_rank([column(USER, _SIZED)], [hashed, *(column(n, _SIZED) for n in self.pairs.group_places)])
-        ranked = exp.select(*self._columns(_SIZED), exp.alias_(place, _PLACE)).from_(_SIZED)
-        kept = exp.select(*self._columns(_RANKED)).from_(_RANKED).where(column(_PLACE, _RANKED) <= self.per_user)
-        for name, query in ((_EVERY, every), (_NUMBERED, numbered), (_SIZED, sized), (_RANKED, ranked)):
+        sized = exp.select(*self._columns(_NUMBERED), column(_NUMBER, _NUMBERED), exp.alias_(groups, _SIZE))
+        named: list[tuple[str, exp.Query]] = [
+            (_EVERY, self.pairs.dialect.by_user(every)),
+            (_NUMBERED, numbered),
+            (_SIZED, sized.from_(_NUMBERED)),
+        ]
+        kept = self._first(named) if self.per_user == 1 else self._first_few(named)
+        for name, query in named:
             kept = kept.with_(name, as_=query, copy=False)
         return kept
+
+    def _first(self, named: list[tuple[str, exp.Query]]) -> exp.Select:
+        """The pairs of each user's first group, without another sort: the least hash is a window without an order.
+
+        Of equal hashes the first number is the least. A key of all users would have to be computed for all.
+        """
+        dialect, number = self.pairs.dialect, column(_NUMBER, _SIZED) + _SAME_LENGTH
+        key = dialect.binary(dialect.concat([self._hash(_SIZED), dialect.text(exp.paren(number))]))
+        hashed = exp.select(*self._columns(_SIZED), self._of_many(key).as_(_HASH)).from_(_SIZED)
+        least = exp.Window(this=exp.Min(this=column(_HASH, _HASHED)), partition_by=[column(USER, _HASHED)])
+        ranked = exp.select(*self._columns(_HASHED), column(_HASH, _HASHED), exp.alias_(least, _PLACE)).from_(_HASHED)
+        named += [(_HASHED, hashed), (_RANKED, ranked)]
+        key = column(_HASH, _RANKED)
+        kept = exp.or_(key.is_(exp.null()), key.eq(column(_PLACE, _RANKED)))
+        return exp.select(*self._columns(_RANKED)).from_(_RANKED).where(kept)
+
+    def _first_few(self, named: list[tuple[str, exp.Query]]) -> exp.Select:
+        """The pairs of each user's first groups, numbered again by their hash."""
+        # For users who keep all their groups the order does not matter.
+        order = [self._of_many(self._hash(_SIZED)), *(column(name, _SIZED) for name in self.pairs.group_places)]
+        place = exp.alias_(_dense_rank([column(USER, _SIZED)], order), _PLACE)
+        named.append((_RANKED, exp.select(*self._columns(_SIZED), place).from_(_SIZED)))
+        kept = exp.select(*self._columns(_RANKED)).from_(_RANKED)
+        return kept.where(column(_PLACE, _RANKED) <= self.per_user)
+
+    def _of_many(self, value: exp.Expr) -> exp.Case:
+        """The value for users with more groups than they keep, else NULL."""
+        return exp.Case(ifs=[exp.If(this=column(_SIZE, _SIZED) > self.per_user, true=value)])
 
     def _groups(self) -> exp.Select:
         """Users and their groups, found once among all pairs, of which there are many more."""
