@@ -186,6 +186,13 @@ MUTANTS = (
     ),
     Mutant(
         "sources/sql/groups/bounding.py",
+        "column(_NUMBER, _SIZED) + _SAME_LENGTH",
+        "column(_NUMBER, _SIZED) * 0 + _SAME_LENGTH",
+        "of equal hashes of a user one group is kept, and no more",
+        ("unit/sources/test_cut_groups.py::test_of_equal_hashes_the_least_groups_are_kept",),
+    ),
+    Mutant(
+        "sources/sql/groups/bounding.py",
         "where(column(_PLACE, _RANKED) <= self.per_user)",
         "where(column(_PLACE, _RANKED) <= self.per_user + 1)",
         "a user counts in no more groups than stated, where windows number them",
