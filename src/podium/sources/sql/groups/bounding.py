@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["bounded_groups"]
 
 # The names of common table expressions must differ from the tables that the query reads.
-_EVERY, _GROUPS, _MANY, _CUT = "podium_every", "podium_groups", "podium_many", "podium_cut"
+_EVERY, _GROUPS, _MANY, _CUT = "podium_every", "podium_user_groups", "podium_many", "podium_cut"
 _NUMBERED, _SIZED, _HASHED, _RANKED = "podium_numbered", "podium_sized", "podium_hashed", "podium_ranked"
 _LISTS, _PAIRS, _CHOSEN = "podium_lists", "pairs", "chosen"
 _NUMBER, _SIZE, _PLACE, _HASH = "d", "s", "place", "h"
@@ -108,7 +108,7 @@ class _GroupBound:
     def _first(self, named: list[tuple[str, exp.Query]]) -> exp.Select:
         """The pairs of each user's first group, without another sort: the least hash is a window without an order.
 
-        Of equal hashes the first number is the least. A key of all users would have to be computed for all.
+        Of equal hashes the one with the least number comes first.
         """
         dialect, number = self.pairs.dialect, column(_NUMBER, _SIZED) + _SAME_LENGTH
         key = dialect.binary(dialect.concat([self._hash(_SIZED), dialect.text(exp.paren(number))]))
