@@ -29,6 +29,7 @@ class ClickHouse(Dialect):
     keeps_rows = True
     keeps_sizes = True
     collects_items = True
+    limits_groups = True
 
     def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
         """Only the columns: this engine moves conditions into subqueries, so the rows are kept in a table instead."""
@@ -67,6 +68,25 @@ class ClickHouse(Dialect):
         by_key = exp.Lambda(this=order, expressions=[exp.to_identifier(_ELEMENT)])
         ordered = _call("arraySort", by_key, _first(values.copy(), long))
         return _call("arrayConcat", _first(values, short), _first(ordered, exp.Literal.number(most)))
+
+    def part(self, row: exp.Expr, number: int) -> exp.Expr:
+        """The part of a tuple with that number, from 1."""
+        return _call("tupleElement", row, exp.Literal.number(number))
+
+    def distinct_parts(self, values: exp.Expr, width: int) -> exp.Expr:
+        """Of a list of tuples the distinct first parts: values, or tuples of that width."""
+        return _call("arrayDistinct", _call("arrayMap", self._first_parts(width), values))
+
+    def elements_among(self, values: exp.Expr, chosen: exp.Expr, width: int) -> exp.Expr:
+        """The tuples of a list whose first parts are among those that were chosen."""
+        parts = self._first_parts(width)
+        parts.set("this", _call("has", chosen, parts.this))
+        return _call("arrayFilter", parts, values)
+
+    def _first_parts(self, width: int) -> exp.Lambda:
+        parts = [self.part(exp.column(_ELEMENT), number) for number in range(1, width + 1)]
+        first = parts[0] if width == 1 else exp.Tuple(expressions=parts)
+        return exp.Lambda(this=first, expressions=[exp.to_identifier(_ELEMENT)])
 
     def text(self, value: exp.Expr) -> exp.Expr:
         """The value as the engine writes it."""

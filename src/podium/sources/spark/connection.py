@@ -123,19 +123,12 @@ def _moved_by_user(pairs: exp.Query) -> exp.Query:
         # What is numbered within users, such as how many items they have, is numbered where their pairs are.
         source.this.set("this", _moved_by_user(source.this.this))
         return pairs
-    moved = exp.Distribute(expressions=[column(USER)])
     if pairs.find(exp.Group):
         # Pairs with values: their sums move, which are fewer than the rows.
         summed = exp.select("*").from_(pairs.subquery("moved"))
-        summed.set("distribute", moved)
+        summed.set("distribute", exp.Distribute(expressions=[column(USER)]))
         return summed
-    if not pairs.args.get("distinct"):
-        # Pairs of kept pairs, which stay where they are.
-        return pairs
-    rows = pairs.copy()
-    rows.set("distinct", None)
-    rows.set("distribute", moved)
-    return exp.select("*").distinct().from_(rows.subquery("moved"))
+    return DIALECT.by_user(pairs)
 
 
 def quietly(action: Callable[[], T]) -> T:

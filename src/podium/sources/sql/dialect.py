@@ -15,7 +15,7 @@ from sqlglot import exp
 from podium.query.predicate import Literal, Wildcard
 from podium.query.schema import Column, Kind
 from podium.sources.sql import arithmetic as sums
-from podium.sources.sql.expressions import ROWS, row_column, rows, swapped
+from podium.sources.sql.expressions import ROWS, USER, column, row_column, rows, swapped
 
 __all__ = ["MAX_BIGINT", "MAX_SCALE", "MIN_BIGINT", "Dialect", "DuckDB", "Postgres", "Spark", "escape_pattern"]
 
@@ -48,6 +48,9 @@ class Dialect:
 
     collects_items = False
     """Whether a list of each user's items is cheaper than a window over pairs."""
+
+    limits_groups = False
+    """Whether there is LIMIT BY, which keeps the first rows of each group."""
 
     holds_nul = False
     """Whether text may contain NUL."""
@@ -91,6 +94,18 @@ class Dialect:
 
         A list that is not cut stays as it is, and no key of it is computed.
         """
+        raise NotImplementedError
+
+    def part(self, row: exp.Expr, number: int) -> exp.Expr:
+        """The part of a row of values with that number, from 1; only where ``collects_items``."""
+        raise NotImplementedError
+
+    def distinct_parts(self, values: exp.Expr, width: int) -> exp.Expr:
+        """Of a list of rows the distinct first parts: values, or rows of that width; only where ``collects_items``."""
+        raise NotImplementedError
+
+    def elements_among(self, values: exp.Expr, chosen: exp.Expr, width: int) -> exp.Expr:
+        """The rows of a list whose first parts are among those that were chosen; only where ``collects_items``."""
         raise NotImplementedError
 
     def text(self, value: exp.Expr) -> exp.Expr:
@@ -214,6 +229,10 @@ class Dialect:
         """The query, told that this table of its join has few rows, where the engine would not know."""
         return query
 
+    def by_user(self, pairs: exp.Query) -> exp.Query:
+        """Distinct pairs, of which those of a user are together: told to an engine that would move them once more."""
+        return pairs
+
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """The statement that keeps the rows of a query until the session ends."""
         return exp.Create(
@@ -325,6 +344,15 @@ class Spark(Dialect):
     def join_few(self, query: exp.Select, table: str) -> exp.Select:
         """The few rows go to where the others are, which then need not move."""
         return query.hint(f"BROADCAST({table})", dialect=self.name)
+
+    def by_user(self, pairs: exp.Query) -> exp.Query:
+        """Made after all rows of a user are in one place: rows move once, and not once more by pair."""
+        if not pairs.args.get("distinct"):
+            # Pairs of kept pairs, which stay where they are, and pairs that a join chose.
+            return pairs
+        pairs.set("distinct", None)
+        pairs.set("distribute", exp.Distribute(expressions=[column(USER)]))
+        return exp.select("*").distinct().from_(pairs.subquery("moved", copy=False), copy=False)
 
     def opaque(self, value: exp.Expr) -> exp.Expr:
         """A value that is not deterministic; the engine knows that random numbers are not negative."""

@@ -247,7 +247,9 @@ class Pairs(QuestionTables):
 
     def within(self, *, user_first: bool = False) -> exp.Select:
         """The pairs whose item is in the domain, if that is listed, and of the groups that their user keeps."""
-        pairs = self.distinct(user_first=user_first)
+        per_user = None if self.query.groups is None else self.query.groups.per_user
+        # The groups of a user are numbered before anything is counted: sorted pairs are then in that order already.
+        pairs = self.distinct(user_first=user_first or per_user is not None)
         if self.kept is not None:
             return self._among_named(pairs)
         if self.groups is not None:
@@ -255,7 +257,6 @@ class Pairs(QuestionTables):
         if isinstance(self.domain, ItemTable):
             # A domain lists items of every group, or each with its group.
             pairs = self._joined(pairs, self.domain, self.places[len(self.places) - len(self.domain.columns) :])
-        per_user = None if self.query.groups is None else self.query.groups.per_user
         return pairs if per_user is None else bounded_groups(self, pairs, per_user)
 
     def _among_named(self, pairs: exp.Select) -> exp.Select:

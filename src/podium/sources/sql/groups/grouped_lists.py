@@ -169,7 +169,8 @@ class GroupedSqlSnapshot(SqlSnapshot):
         counts = [int(row[-2]) for row in rows]
         more = counts[limit] if len(counts) > limit else 0
         items = all_decoded(self._item_columns, (row[self._width : -2] for row in rows[:limit]))
-        return self._group(rows[0]), Histogram.top_rows(items, counts[:limit], next_count=more)
+        # An array is checked at once, and not count by count.
+        return self._group(rows[0]), Histogram.top_rows(items, np.array(counts[:limit]), next_count=more)
 
     def _decoded(self, texts: Sequence[Any]) -> tuple[Group, Item]:
         return self._group(texts), decoded(self._item_columns, tuple(texts[self._width :]))

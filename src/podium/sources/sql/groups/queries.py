@@ -48,12 +48,24 @@ class GroupedSql:
     def ranked(self, limit: int) -> exp.Select:
         """The ``limit`` items with the most users of each group, with their rank from 1: one window."""
         largest = exp.Ordered(this=column(COUNT, _COUNTED), desc=True)
-        items = (column(item, _COUNTED) for item in self._items)
-        rank = row_number([column(group, _COUNTED) for group in self._groups], [largest, *items])
+        groups, items = ([column(name, _COUNTED) for name in names] for names in (self._groups, self._items))
+        rank = row_number(groups, [largest, *items])
+        counted = self.builder.counts()
+        if self._dialect.limits_groups:
+            # To number every count takes longer than to sort the first ones again.
+            counted = self._limited(counted, [largest, *items], limit)
         ranked = exp.select(*self._held(_COUNTED, COUNT), rank.as_(RANK))
-        ranked = ranked.from_(self.builder.counts().subquery(_COUNTED, copy=False), copy=False)
+        ranked = ranked.from_(counted.subquery(_COUNTED, copy=False), copy=False)
         best = exp.select(*self._held(_RANKED, COUNT, RANK)).from_(ranked.subquery(_RANKED, copy=False), copy=False)
         return best.where(column(RANK, _RANKED) <= limit, copy=False)
+
+    def _limited(self, counted: exp.Select, order: Sequence[exp.Expr], limit: int) -> exp.Select:
+        """The first ``limit`` counts of each group."""
+        groups = [column(group, _COUNTED) for group in self._groups]
+        first = exp.select(*self._held(_COUNTED, COUNT)).from_(counted.subquery(_COUNTED, copy=False), copy=False)
+        first = first.order_by(*groups, *order)
+        first.set("limit", exp.Limit(expression=exp.Literal.number(limit), expressions=groups))
+        return first
 
     def top_rows(self, limit: int) -> exp.Select:
         """The same as text, in the order of the groups, the largest first."""
