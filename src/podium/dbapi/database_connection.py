@@ -43,7 +43,9 @@ def connect(
     intervals: bool = False,
     timeout: float = 600.0,
 ) -> Connection:
-    """A connection over a ``podium.Curator``, a ``podium.Client``, or the address of a service with its ``token``.
+    """A connection over a ``podium.Curator``, over what ``podium.connect`` returns, or to a service at an address.
+
+    A service takes a ``token``.
 
     A statement's FROM names the data set. ``epsilon`` is for each statement; by default the owner's plan sets it.
     ``intervals`` adds the columns ``n_low`` and ``n_high`` wherever ``n`` is selected: of 100 such intervals about 95

@@ -1,7 +1,7 @@
 """Estimates: what releases say about counts. Post-processing is free; a fresh measurement is paid and honest.
 
-``MeasureTogether`` measures the selected counts in one release, ``MeasureCounts`` one by one: the default. Their noise
-is fresh, so their intervals hold whatever was selected.
+``MeasureTogether`` measures the selected counts in one release, ``MeasureCounts`` one by one, which is what a pure
+budget holds. Their noise is fresh, so their intervals hold whatever was selected.
 ``blue`` and ``gap_estimates`` get more out of the free gaps, but what was selected has lucky noise, so
 they are biased upwards; ``lower_bounds`` keeps its confidence only before selection.
 """

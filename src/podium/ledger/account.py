@@ -47,6 +47,9 @@ ANALYST_TERMS: Final = "filter_of_analyst"
 """Where the details of an entry have its terms, under the total and under the cap of its analyst."""
 
 
+_NOTHING: Final = Sum()
+
+
 class Contradiction(Exception):
     """An entry that cannot follow from the ones before it; the text names nothing private."""
 
@@ -158,7 +161,11 @@ def change(entry: Entry, reservation: Entry | None, *, of_analyst: bool = False)
     if reservation is None:
         return Sum()
     if entry.kind is Kind.SETTLED:
-        return recorded_sum(entry, of_analyst=of_analyst) - recorded_sum(reservation, of_analyst=of_analyst)
+        # Most questions cost what was reserved for them. Equal costs of rows are one object.
+        paid, reserved = terms_of(entry, of_analyst=of_analyst), terms_of(reservation, of_analyst=of_analyst)
+        if entry.cost is reservation.cost and paid.get("mu_squared") == reserved.get("mu_squared"):
+            return _NOTHING
+        return Sum.of(recorded_cost(entry), paid) - Sum.of(recorded_cost(reservation), reserved)
     if is_cancelled(entry) and terms_of(reservation, of_analyst=of_analyst).get("refundable", True):
         return Sum() - recorded_sum(reservation, of_analyst=of_analyst)
     return Sum()
@@ -261,7 +268,8 @@ def _apply_settled(account: Account, entry: Entry, reservation: Entry | None) ->
     _check_events(entry, charge, reserve=False)
     if terms_of(entry) != account.totals.books.settle(terms_of(reservation), recorded_charge(reservation), charge):
         raise Contradiction("its terms are not those of its events")
-    return account._moved(entry, held=account.held + change(entry, reservation))
+    paid = change(entry, reservation)
+    return account._moved(entry, held=None if paid is _NOTHING else account.held + paid)
 
 
 def _check_events(entry: Entry, charge: Charged, *, reserve: bool) -> None:

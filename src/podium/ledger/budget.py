@@ -167,11 +167,14 @@ class Totals(StoredDocument):
     rules: int
     books: Books = field(init=False, compare=False, repr=False)
     """How the total is kept."""
+    cap: Books | None = field(init=False, compare=False, repr=False)
+    """How the cap of each analyst is kept, if there is one."""
     text: str = field(init=False, compare=False, repr=False)
     """The canonical JSON of the object."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "books", books_of(self.limits))
+        object.__setattr__(self, "cap", None if self.per_analyst is None else books_of(self.per_analyst))
         object.__setattr__(self, "text", canonical_json(self.to_dict()))
 
     @classmethod
@@ -199,11 +202,6 @@ class Totals(StoredDocument):
     def whole(self) -> Remaining:
         """What there is before anything is charged."""
         return self.books.remaining(Sum())
-
-    @property
-    def cap(self) -> Books | None:
-        """How the cap of each analyst is kept, if there is one."""
-        return None if self.per_analyst is None else books_of(self.per_analyst)
 
     def price(self, cost: Cost) -> Fraction:
         """What a question costs, in the measure of the minimum price."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from podium.ledger.account import Account, Contradiction, change, charged_analyst, is_cancelled
@@ -31,8 +32,15 @@ NAMELESS: Final = ""
 
 _SUMS = 4
 
-_COMMITTED: Final = sorted((name, place) for place, name in enumerate(ACCOUNT_COLUMNS.split(", ")) if name != "head")
-"""The columns that an entry commits to, in the order of canonical JSON, and their places in a row."""
+_json_of_constant = lru_cache(maxsize=64)(json_text)
+"""For texts that stay the same objects from entry to entry, and are longer than the rest together."""
+
+_COMMITTED: Final = sorted(
+    (name, place, _json_of_constant if name in ("source", "tables", "totals") else json_text)
+    for place, name in enumerate(ACCOUNT_COLUMNS.split(", "))
+    if name != "head"
+)
+"""The columns that an entry commits to, in the order of canonical JSON; their places in a row, and what writes them."""
 _EMPTY: Final = (0, None)
 
 
@@ -92,17 +100,17 @@ class State:
         row = account_to_row(self.account)
         # What is empty is left out, so that a later version may add sums without changing what was committed.
         account = [
-            f'"{name}":{json_text(value) if isinstance(value, str) else value}'
-            for name, place in _COMMITTED
+            f'"{name}":{write(value) if isinstance(value, str) else value}'
+            for name, place, write in _COMMITTED
             if (value := row[place]) not in _EMPTY
         ]
         try:
             analysts = canonical_json(self.analysts) if self.analysts else "{}"
         except (TypeError, ValueError):
             raise Contradiction("a sum is not a number") from None
-        opened = canonical_json(sorted(self.opened.items())) if self.opened else "[]"
+        opened = ",".join([f"[{number},{json_text(owner)}]" for number, owner in sorted(self.opened.items())])
         # Canonical JSON of an object with these three members.
-        text = f'{{"account":{{{",".join(account)}}},"analysts":{analysts},"opened":{opened}}}'
+        text = f'{{"account":{{{",".join(account)}}},"analysts":{analysts},"opened":[{opened}]}}'
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 

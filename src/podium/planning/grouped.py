@@ -24,7 +24,7 @@ from podium.privacy.rounding import display
 
 __all__ = ["grouped_strategy"]
 
-_MOST_ROUNDS = 9
+_MAX_ROUNDS = 9
 """Three that find, and three times the sizes and differences at borders."""
 
 
@@ -125,7 +125,7 @@ def _in_rounds(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strate
         theorem=budget.theorem,
         paths=(
             "One way, which reads the table once and counts its distinct pairs at most "
-            f"{_MOST_ROUNDS + facts.counts + (share is not None)} times, for all groups together."
+            f"{_MAX_ROUNDS + facts.counts + (share is not None)} times, for all groups together."
         ),
     )
 

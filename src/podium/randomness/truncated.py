@@ -27,7 +27,7 @@ _BALL_BITS = 128
 _MIDDLE = 0.5
 """Up to this v the middle form is used, and from there on the tail form, whose probability is then at most 1/4."""
 _REACH = 512.0
-_LEAST_RATE = 1e-301
+_MIN_RATE = 1e-301
 """The float stage adds 1e-300 to the upper ends of rates; below this, floats lose the digits of a tail probability."""
 _SMALLEST = Fraction(1, 1 << 200)
 
@@ -156,7 +156,7 @@ def _truncated(name: str, bound: Fraction) -> Noise:
         v = inside * (2.0 * share - 1.0)
         chance = outside + inside * np.where(is_low, share, -np.expm1(-rate))
         # So small a rate is a lower end: what it bounds from above may be anything.
-        size = np.where(rate < _LEAST_RATE, np.inf, family.tail(np.clip(chance, _LEAST_RATE, 0.25)))
+        size = np.where(rate < _MIN_RATE, np.inf, family.tail(np.clip(chance, _MIN_RATE, 0.25)))
         ends = np.where(is_low, -size, size)
         middle = family.middle(np.clip(v, -_MIDDLE, _MIDDLE))
         values: Floats = np.where(np.abs(v) < _MIDDLE, middle, ends) / step

@@ -189,7 +189,9 @@ def test_the_way_of_a_whole_mechanism_is_charged_as_it_was_reserved(account: Led
 
 def test_what_only_epsilons_admit_is_charged_all_the_same(account: Ledger) -> None:
     """Condition 3. At prices that hold whatever is left; then no more noise fits."""
-    account.settle(reserve(account, PureMechanism("0.99")), "{}", [PureMechanism("0.99")])
+    reservation = reserve(account, PureMechanism("0.99"))
+    assert free(account) < 0
+    account.settle(reservation, "{}", [PureMechanism("0.99")])
     assert terms_of(last(account)) == {"mu_squared": str(above(price(Step.pure("0.99"), 0)))}
     assert free(account) < 0
     with unchanged(account), pytest.raises(BudgetExceeded) as refused:

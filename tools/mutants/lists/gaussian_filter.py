@@ -9,6 +9,7 @@ __all__ = ["MUTANTS"]
 _TESTS = "unit/privacy/gaussian"
 _LIST = f"{_TESTS}/test_certificates.py::test_the_list_is_what_is_proved"
 _REMAINDERS = f"{_TESTS}/test_chains.py::test_every_price_finds_its_remainder"
+_AMOUNTS = f"{_TESTS}/test_chains.py::test_a_chain_is_found_for_exactly_these_amounts"
 _BETWEEN = f"{_TESTS}/test_prices.py::test_between_listed_epsilons_the_next_larger_is_priced"
 _WHOLE = f"{_TESTS}/test_chains.py::test_steps_that_were_not_reserved_have_a_price_only_where_a_whole_mechanism_was"
 _ORDER = f"{_TESTS}/test_chains.py::test_another_order_has_no_price"
@@ -100,17 +101,38 @@ MUTANTS = (
     ),
     Mutant(
         "privacy/gaussian/chains.py",
-        "most = free - required_remainder(step, node)",
-        "most = free",
+        "most = free - remainder\n",
+        "most = free\n",
         "a price holds for what remains after the step",
         (_REMAINDERS,),
     ),
     Mutant(
         "privacy/gaussian/chains.py",
-        "if one_shot else [(0, free)]",
-        "if one_shot or step.count else [(0, free)]",
+        "if one_shot else (0,)",
+        "if one_shot or step.count else (0,)",
         "a session pays the price of no remainder",
         (f"{_TESTS}/test_chains.py::test_a_session_is_priced_at_node_zero",),
+    ),
+    Mutant(
+        "privacy/gaussian/chains.py",
+        "max(lowest, enough + spent)",
+        "min(lowest, enough + spent)",
+        "a chain is kept only while all of its prices find their remainders",
+        (_AMOUNTS,),
+    ),
+    Mutant(
+        "privacy/gaussian/chains.py",
+        "remainder + count * cost, end",
+        "remainder, end",
+        "a part fits with all of its steps",
+        (_AMOUNTS,),
+    ),
+    Mutant(
+        "privacy/gaussian/chains.py",
+        "            spent = at_first - free\n",
+        "            spent = Fraction(0)\n",
+        "what a part needs is free after the parts before it",
+        (_AMOUNTS,),
     ),
     Mutant(
         "privacy/gaussian/chains.py",

@@ -28,4 +28,18 @@ MUTANTS = (
         "a question that fits by rho needs its delta too",
         ("unit/ledger/test_account.py::test_delta_is_limited_where_rho_fits",),
     ),
+    Mutant(
+        "ledger/bookkeeping/priced.py",
+        "if last is not None and last.found.holds_at(free):",
+        "if last is not None:",
+        "a chain is kept for what is free where it would be found again",
+        ("unit/ledger/test_priced.py::test_terms_are_those_of_a_search",),
+    ),
+    Mutant(
+        "ledger/bookkeeping/priced.py",
+        "last = self._last.get(session)",
+        "last = next(iter(self._last.values()), None)",
+        "a session has a chain of its own",
+        ("unit/ledger/test_priced.py::test_terms_are_those_of_a_search",),
+    ),
 )

@@ -99,11 +99,8 @@ class TopKMonitor(ClosedAtExit):
         self._epsilon, self._delta, self._unit = epsilon, delta, Unit.parse(unit)
         self._ledger_at, self._dataset, self._analyst, self._force = ledger, dataset, analyst, force
         self._rediscover, self._remeasure, self._max_items_per_user = rediscover, remeasure, max_items_per_user
-        bound = (
-            DEFAULT_MAX_ITEMS_PER_USER
-            if max_items_per_user is None
-            else positive_integer(max_items_per_user, "max_items_per_user")
-        )
+        most = DEFAULT_MAX_ITEMS_PER_USER if max_items_per_user is None else max_items_per_user
+        bound = positive_integer(most, "max_items_per_user")
         self._domain: Domain | None = state_domain(domain, domain_size)
         with ExitStack() as opened:
             self._held = HeldSource(source, options)

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from podium.errors import BudgetExceeded, BudgetMismatch
 from podium.ledger.bookkeeping.books import Books
-from podium.ledger.bookkeeping.held import Charged, Sum, Terms
+from podium.ledger.bookkeeping.held import Charged, Sum, Terms, plus
+from podium.ledger.bookkeeping.priced import KeptByIdentity, priced_events
 from podium.ledger.bookkeeping.remaining import Remaining
-from podium.privacy import Cost
+from podium.privacy import Cost, Event
 from podium.privacy.gaussian import Chain, GaussianLimits, Step, chain, steps_of
 from podium.privacy.rounding import above, below, smallest_integer
 
@@ -37,6 +37,10 @@ class GaussianBooks:
     """
 
     limits: GaussianLimits
+    _total: Fraction = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_total", below(self.limits.mu_squared))
 
     @property
     def filter(self) -> str:
@@ -55,33 +59,21 @@ class GaussianBooks:
     def refusal(self, charge: Charged, held: Sum, *, session: bool = False) -> BudgetExceeded | None:
         """Why neither its chain nor its epsilons fit; None if one of them does, and its delta."""
         most = self.limits.delta_for_calls
-        if held.delta + charge.cost.delta > most:
+        if plus(held.delta, charge.cost.delta) > most:
             return BudgetExceeded("delta", charge.cost.delta, max(Fraction(0), most - held.delta))
-        steps, free = steps_of(charge.events), self._free(held)
-        if _chain(steps, free, session) is not None or self._adds_up(charge, held):
+        priced = priced_events(self._total, charge.events)
+        if priced.offer(held.mu_squared, session=session).terms is not None or self._adds_up(charge, held):
             return None
-        return BudgetExceeded("mu_squared", Chain.at_zero(steps).total, max(Fraction(0), free))
+        return BudgetExceeded("mu_squared", Chain.at_zero(priced.steps).total, max(Fraction(0), self._free(held)))
 
     def reserve(self, charge: Charged, held: Sum, *, session: bool = False) -> Terms:
         """The chain; at prices that hold beside whatever is left, if only the epsilons fit or if it is a session."""
-        steps = steps_of(charge.events)
-        found = _chain(steps, self._free(held), session) or Chain.at_zero(steps)
-        return {
-            "mu_squared": str(above(found.total)),
-            "chain": found.to_dict(),
-            "refundable": found.any_order,
-        }
+        priced = priced_events(self._total, charge.events)
+        return priced.offer(held.mu_squared, session=session).terms or priced.terms_at_zero
 
     def settle(self, terms: Terms, reserved: Charged, actual: Charged) -> Terms:
         """The prices of the steps that ran; all of them, if it is not said which."""
-        found, ran = Chain.from_dict(terms["chain"]), steps_of(actual.events)
-        if not found.has_price(ran):
-            # No amounts here, as for a release that cost too much: charging all would not make up for it.
-            raise BudgetMismatch(
-                "the steps of a release are not those that were reserved for it, in their order; it is withheld. "
-                "Reserve the steps that a mechanism may run in the order in which they run, or as a session."
-            )
-        return {"mu_squared": str(above(found.charge(ran) if actual.events else found.total))}
+        return _settled(terms, actual.events)
 
     def remaining(self, held: Sum) -> Remaining:
         """The limits less what is held."""
@@ -129,17 +121,23 @@ class GaussianBooks:
         }
 
     def _free(self, held: Sum) -> Fraction:
-        return below(self.limits.mu_squared) - held.mu_squared
+        return self._total - held.mu_squared
 
     def _adds_up(self, charge: Charged, held: Sum) -> bool:
         epsilon, before = charge.cost.epsilon, held.cost.epsilon
         return epsilon is not None and before is not None and before + epsilon <= self.limits.epsilon
 
 
-@lru_cache(maxsize=64)
-def _chain(steps: tuple[Step, ...], free: Fraction, session: bool) -> Chain | None:
-    """The chain, kept: what is reserved is priced, admitted, written and checked, each by itself."""
-    return chain(steps, free, one_shot=not session)
+@KeptByIdentity
+def _settled(terms: Terms, events: tuple[Event, ...]) -> Terms:
+    found, ran = Chain.from_dict(terms["chain"]), steps_of(events)
+    if not found.has_price(ran):
+        # No amounts here, as for a release that cost too much: charging all would not make up for it.
+        raise BudgetMismatch(
+            "the steps of a release are not those that were reserved for it, in their order; it is withheld. "
+            "Reserve the steps that a mechanism may run in the order in which they run, or as a session."
+        )
+    return {"mu_squared": str(above(found.charge(ran) if events else found.total))}
 
 
 def _fits(steps: Iterable[Step], free: Fraction) -> bool:

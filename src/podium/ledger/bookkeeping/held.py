@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from podium.exact import exact_fraction
@@ -21,6 +22,8 @@ Terms: TypeAlias = Mapping[str, Any]
 
 def plus(first: Fraction, second: Fraction) -> Fraction:
     """Most parts of most sums are 0, and verification adds up millions."""
+    if second is _ZERO:
+        return first
     return first + second if first and second else first or second
 
 
@@ -58,8 +61,9 @@ class Sum:
     @classmethod
     def of(cls, cost: Cost, terms: Terms | None = None) -> Sum:
         """The sum of one cost, with what its entry records beside it."""
-        paid = _ZERO if not terms else exact_fraction(terms["mu_squared"], "mu_squared")
-        return cls(cost.epsilon or _ZERO, int(cost.epsilon is None), cost.rho, cost.delta, paid)
+        paid = _ZERO if not terms else _recorded(terms["mu_squared"])
+        loss = cost.epsilon
+        return cls(_ZERO, 1, cost.rho, cost.delta, paid) if loss is None else cls(loss, 0, cost.rho, cost.delta, paid)
 
     def __add__(self, other: Sum) -> Sum:
         return Sum(
@@ -83,3 +87,12 @@ class Sum:
     def cost(self) -> Cost:
         """The same as a cost, which saturates at delta = 1."""
         return Cost(epsilon=None if self.unbounded else self.epsilon, rho=self.rho, delta=min(Fraction(1), self.delta))
+
+
+def _recorded(value: object) -> Fraction:
+    return _amount(value) if isinstance(value, str) else exact_fraction(value, "mu_squared")
+
+
+@lru_cache(maxsize=1024)
+def _amount(text: str) -> Fraction:
+    return exact_fraction(text, "mu_squared")

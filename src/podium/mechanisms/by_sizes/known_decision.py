@@ -21,7 +21,7 @@ _TYPICAL = (1.0, 2.0, 3.5, 6.3, 12.0, 23.0, 45.0, 90.0, 180.0, 360.0, 720.0)
 """About how many items a user of each bucket has."""
 _NOTICEABLE = 7.0
 """A bucket counts if it is this many scales of its noise above 0: noise in a bucket of heavy users would mean a lot."""
-_LEAST_ENERGY = 0.25
+_MIN_ENERGY = 0.25
 
 
 class KnownBranch(StrEnum):
@@ -64,7 +64,7 @@ def choose_known_branch(
         KnownBranch.LAPLACE: levels.laplace * pairs / sum(kept),
     }
     if levels.rounds is not None:
-        energies = [max(items * (1 - items / domain_size), _LEAST_ENERGY) for items in typical]
+        energies = [max(items * (1 - items / domain_size), _MIN_ENERGY) for items in typical]
         roots = sum(
             users * items * math.sqrt(energy) for users, items, energy in zip(kept, typical, energies, strict=True)
         )

@@ -293,17 +293,7 @@ def plan_schedule(
 ) -> SchedulePlan:
     """The plan of a schedule within (epsilon, delta). No row is read."""
     protected = Unit.parse(unit)
-    if protected is Unit.USER_PERIOD and schedule.span is None:
-        raise InvalidArgument(
-            "unit",
-            protected.value,
-            allowed="'user' with window='growing'",
-            hint="Rows of the first period are in every list of a growing window, so the whole schedule counts.",
-        )
-    if protected is Unit.USER_PERIOD and remeasure is not None:
-        raise InvalidArgument(
-            "remeasure", remeasure, allowed="None with unit='user-period', where every period has a budget of its own"
-        )
+    _check_unit(protected, schedule, remeasure)
     number = _check_k(k, domain_size)
     guarantee = Guarantee.of(epsilon, delta)
     if guarantee.cost.delta == 0 and domain_size is None:
@@ -347,6 +337,20 @@ def plan_schedule(
         return plan
     epsilons = map(plan.planned_epsilon, sharing.lists)
     return replace(plan, lists_rho=sum((number * bounded_range_rho(each) for each in epsilons), Fraction(0)))
+
+
+def _check_unit(protected: Unit, schedule: Schedule, remeasure: int | None) -> None:
+    if protected is Unit.USER_PERIOD and schedule.span is None:
+        raise InvalidArgument(
+            "unit",
+            protected.value,
+            allowed="'user' with window='growing'",
+            hint="Rows of the first period are in every list of a growing window, so the whole schedule counts.",
+        )
+    if protected is Unit.USER_PERIOD and remeasure is not None:
+        raise InvalidArgument(
+            "remeasure", remeasure, allowed="None with unit='user-period', where every period has a budget of its own"
+        )
 
 
 def _check_k(k: int, domain_size: int | None) -> int:

@@ -21,7 +21,7 @@ from podium.release import Release
 
 __all__ = ["draw_ranking"]
 
-MOST_ROWS: Final = 50
+MAX_ROWS: Final = 50
 _ROW: Final = 0.27
 _EDGE: Final = 0.2
 _WIDEST_NAME: Final = 2.9
@@ -34,7 +34,7 @@ def draw_ranking(release: Release, *, title: str | None, dark: bool) -> Picture:
     margin = margin_of(release)
     counted = release.value_kind == "counts" and bool(rows)
     notes = [*_remarks(release, margin, counted=counted), closing_sentence(release)]
-    if not is_drawable(name for _, name, _ in rows[:MOST_ROWS]):
+    if not is_drawable(name for _, name, _ in rows[:MAX_ROWS]):
         notes.insert(0, SPELLED_OUT)
     ending = _ending(release, rows)
     body = _ROW * max(len(rows), 1) * bool(rows) + _ROW * len(ending) + (0.62 if counted else 0.1)
@@ -64,7 +64,7 @@ def _rows(release: Release) -> list[Row]:
 
 def _ending(release: Release, rows: list[Row]) -> list[str]:
     """What stands in place of rows that are not there."""
-    more = len(rows) - MOST_ROWS
+    more = len(rows) - MAX_ROWS
     lines = [f"and {more:,} more"] if more > 0 else []
     return lines if release.complete else [*lines, why_fewer(release)]
 
@@ -80,7 +80,7 @@ def _remarks(release: Release, margin: Margin | None, *, counted: bool) -> list[
 
 
 def _bars(page: Page, release: Release, rows: list[Row], margin: Margin | None, ending: list[str]) -> None:
-    shown = rows[:MOST_ROWS]
+    shown = rows[:MAX_ROWS]
     prop = font(TEXT)
     names = [page.cut(name, _WIDEST_NAME, prop) for _, name, _ in shown]
     column = max(page.width_of(name, prop) for name in names)
@@ -144,7 +144,7 @@ def _number(value: Fraction) -> str:
 
 
 def _list(page: Page, release: Release, rows: list[Row], ending: list[str]) -> None:
-    shown = rows[:MOST_ROWS]
+    shown = rows[:MAX_ROWS]
     count = len(shown) + len(ending)
     axes = page.axes(left=_EDGE, right=_EDGE, below=_ROW * len(ending) + 0.1)
     axes.set_axis_off()

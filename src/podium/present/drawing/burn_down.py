@@ -33,7 +33,7 @@ _SIGNS: Final[dict[Measure, str]] = {
 _PANEL: Final = 2.3
 _LEFT: Final = 0.95
 _RIGHT: Final = 0.35
-_MOST_OUTLINED: Final = 120
+_MAX_OUTLINED: Final = 120
 """Beyond this many questions a step is thinner than its outline."""
 
 
@@ -131,7 +131,7 @@ def _panel(page: Page, axes: Axes, steps: list[_Step], limits: Remaining, measur
 
 
 def _draw_blocks(axes: Axes, style: Style, blocks: list[_Block]) -> None:
-    width = 0.86 if len(blocks) <= _MOST_OUTLINED else 1.0
+    width = 0.86 if len(blocks) <= _MAX_OUTLINED else 1.0
     looks: dict[Kind, dict[str, Any]] = {
         Kind.SETTLED: {"color": style.bar, "linewidth": 0},
         Kind.RESERVED: {"facecolor": "none", "edgecolor": style.bar, "linewidth": 1.0, "hatch": "////"},
@@ -153,7 +153,7 @@ def _draw_blocks(axes: Axes, style: Style, blocks: list[_Block]) -> None:
         color=style.warn, markersize=7, markeredgewidth=2, gid="lost",
     )  # fmt: skip
     back = [block for block in blocks if block.state is Kind.SETTLED and block.reserved > block.amount]
-    if len(blocks) <= _MOST_OUTLINED:
+    if len(blocks) <= _MAX_OUTLINED:
         axes.bar(
             [block.place for block in back], [block.reserved - block.amount for block in back], width=width, fill=False,
             bottom=[block.start + block.amount for block in back], edgecolor=style.muted, linewidth=0.7,

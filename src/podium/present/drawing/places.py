@@ -15,7 +15,7 @@ __all__ = ["draw_lists"]
 
 _ROW: Final = 0.3
 _LEFT, _RIGHT, _BELOW = 0.55, 2.2, 0.55
-_MOST_LABELS: Final = 8
+_MAX_LABELS: Final = 8
 _LONGEST: Final = 30
 
 
@@ -45,7 +45,7 @@ def draw_lists(lists: Mapping[str, Release], *, title: str | None, dark: bool) -
     axes.set_ylim(k + 0.5, 0.5)
     axes.set_xlim(-0.5, max(len(periods) - 0.5, 0.5))
     axes.set_yticks(range(1, k + 1))
-    step = -(-len(periods) // _MOST_LABELS) or 1
+    step = -(-len(periods) // _MAX_LABELS) or 1
     axes.set_xticks(range(0, len(periods), step), periods[::step])
     page.label(axes, x="period", y="place")
     ends = f"; at the end: {', '.join(map(str, lists[periods[-1]].items))}" if periods else ""

@@ -18,10 +18,10 @@ from podium.present.text.names import NO_ORDER, item_texts, printable, why_fewer
 from podium.present.text.release_text import answer_text
 from podium.release import GroupedRelease, RankedList
 
-__all__ = ["MOST_GROUPS", "draw_groups"]
+__all__ = ["MAX_GROUPS", "draw_groups"]
 
-MOST_GROUPS: Final = 24
-_MOST_ROWS: Final = 10
+MAX_GROUPS: Final = 24
+_MAX_ROWS: Final = 10
 _COLUMNS: Final = 2
 _EDGE: Final = 0.2
 _GAP: Final = 0.45
@@ -36,7 +36,7 @@ _PANEL: Final = (WIDTH - 2 * _EDGE - (_COLUMNS - 1) * _GAP) / _COLUMNS
 
 def draw_groups(release: GroupedRelease, *, title: str | None, dark: bool) -> Picture:
     """Panels in the order of the groups, two beside each other, and a few facts below."""
-    lists = [(printable(group), found) for group, found in release.lists.items() if found.items][:MOST_GROUPS]
+    lists = [(printable(group), found) for group, found in release.lists.items() if found.items][:MAX_GROUPS]
     margin = margin_of(release)
     rows = [lists[start : start + _COLUMNS] for start in range(0, len(lists), _COLUMNS)]
     heights = [_HEAD + _ROW * max(_length(found) for _, found in row) + _FOOT for row in rows]
@@ -63,7 +63,7 @@ def _names(release: GroupedRelease, found: RankedList) -> list[str]:
 
 
 def _length(found: RankedList) -> int:
-    return min(len(found.items), _MOST_ROWS) + (len(found.items) > _MOST_ROWS)
+    return min(len(found.items), _MAX_ROWS) + (len(found.items) > _MAX_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +89,19 @@ class _Panels:
         counted = self.release.value_kind == "counts"
         self._names(axes, found, _WIDEST_NAME if counted else _PANEL - _PLACES)
         if counted and self.longest > 0:
-            for place, value in enumerate((found.values or ())[:_MOST_ROWS]):
+            for place, value in enumerate((found.values or ())[:_MAX_ROWS]):
                 self._bar(axes, place, value)
 
     def _names(self, axes: Axes, found: RankedList, room: float) -> None:
         page, prop = self.page, font(TEXT)
         names = _names(self.release, found)
-        for place, name in enumerate(names[:_MOST_ROWS]):
+        for place, name in enumerate(names[:_MAX_ROWS]):
             rank = str(place + 1) if self.release.ordered else ""
             page.text(axes, _PLACES - 0.1, place, rank, ha="right", color=page.style.muted, gid="rank",
                       fontproperties=font(SMALL))  # fmt: skip
             page.text(axes, _PLACES, place, page.cut(name, room, prop), gid="name")
-        if len(names) > _MOST_ROWS:
-            page.text(axes, _PLACES, _MOST_ROWS, f"and {len(names) - _MOST_ROWS:,} more", gid="ending", style="italic")
+        if len(names) > _MAX_ROWS:
+            page.text(axes, _PLACES, _MAX_ROWS, f"and {len(names) - _MAX_ROWS:,} more", gid="ending", style="italic")
 
     def _bar(self, axes: Axes, place: int, value: Fraction) -> None:
         page, small = self.page, font(SMALL)
@@ -120,7 +120,7 @@ class _Panels:
 
 def _notes(release: GroupedRelease, margin: Margin | None) -> list[str]:
     listed = sum(bool(found.items) for found in release.lists.values())
-    notes = [f"and {listed - MOST_GROUPS:,} more groups"] if listed > MOST_GROUPS else []
+    notes = [f"and {listed - MAX_GROUPS:,} more groups"] if listed > MAX_GROUPS else []
     if not release.ordered and release.k > 1:
         notes.append(NO_ORDER)
     if not release.complete:

@@ -4,7 +4,7 @@
 at, and ``GaussianLimits`` are the total. The proofs are in docs/proofs/gaussian-filter.md.
 """
 
-from podium.privacy.gaussian.chains import Chain, ChainPart, chain
+from podium.privacy.gaussian.chains import Chain, ChainPart, FoundChain, chain, find_chain
 from podium.privacy.gaussian.gaussian_limits import GaussianLimits
 from podium.privacy.gaussian.prices import nodes, price, required_remainder
 from podium.privacy.gaussian.steps import Step, steps_of
@@ -12,9 +12,11 @@ from podium.privacy.gaussian.steps import Step, steps_of
 __all__ = [
     "Chain",
     "ChainPart",
+    "FoundChain",
     "GaussianLimits",
     "Step",
     "chain",
+    "find_chain",
     "nodes",
     "price",
     "required_remainder",

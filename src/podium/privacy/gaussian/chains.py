@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction, exact_integer
@@ -21,7 +21,7 @@ from podium.privacy.gaussian.prices import nodes, price, required_remainder
 from podium.privacy.gaussian.steps import Step
 from podium.privacy.rounding import decimal_repr
 
-__all__ = ["Chain", "ChainPart", "chain"]
+__all__ = ["Chain", "ChainPart", "FoundChain", "chain", "find_chain"]
 
 _VERSION = 1
 
@@ -120,6 +120,21 @@ class Chain:
         return cls(tuple(map(_part, document["parts"])))
 
 
+class FoundChain(NamedTuple):
+    """A chain, or None, and what may be free where it is the one: ``lowest`` or more, and less than ``end``.
+
+    None is no bound.
+    """
+
+    chain: Chain | None
+    lowest: Fraction | None
+    end: Fraction | None
+
+    def holds_at(self, free: Fraction) -> bool:
+        """Whether the same is found where this is free."""
+        return (self.lowest is None or self.lowest <= free) and (self.end is None or free < self.end)
+
+
 def chain(steps: Iterable[Step], free: Fraction, *, one_shot: bool = True) -> Chain | None:
     """The cheapest prices that these steps may have, one after the other; None if they do not fit into what is free.
 
@@ -129,19 +144,32 @@ def chain(steps: Iterable[Step], free: Fraction, *, one_shot: bool = True) -> Ch
     ``one_shot``: which steps run is decided by the call's own answers alone. A session, whose later rounds react
     to what other calls were answered meanwhile, has to say False and gets the prices of node 0.
     """
+    return find_chain(steps, free, one_shot=one_shot).chain
+
+
+def find_chain(steps: Iterable[Step], free: Fraction, *, one_shot: bool = True) -> FoundChain:
+    """What ``chain`` finds, and for which amounts: those on which every comparison with what is free comes out alike.
+
+    A ledger is verified with one search for many entries that ask for the same while ever less is free.
+    """
     parts: list[ChainPart] = []
     wanted = _noise_first(steps)
     one_shot = one_shot and not _comes_back(wanted)
+    at_first, lowest, end = free, None, None
     for step in wanted:
         count = step.count
         while count:
-            part = _largest_part(step.times(count), free, one_shot=one_shot)
-            if part is None:
-                return None
+            part, enough, too_much = _largest_part(step.times(count), free, one_shot=one_shot)
+            spent = at_first - free
+            if too_much is not None:
+                end = too_much + spent if end is None else min(end, too_much + spent)
+            if part is None or enough is None:
+                return FoundChain(None, lowest, end)
+            lowest = enough + spent if lowest is None else max(lowest, enough + spent)
             parts.append(part)
             free -= part.total
             count -= part.step.count
-    return Chain(tuple(parts))
+    return FoundChain(Chain(tuple(parts)), lowest, end)
 
 
 def _noise_first(steps: Iterable[Step]) -> list[Step]:
@@ -157,22 +185,24 @@ def _comes_back(steps: Iterable[Step]) -> bool:
     return len(set(kinds)) < len(kinds)
 
 
-def _largest_part(step: Step, free: Fraction, *, one_shot: bool) -> ChainPart | None:
-    """As many of these steps as the highest node that fits can price."""
-    for node, most in _fitting(step, free) if one_shot else [(0, free)]:
-        cost = price(step, node)
+def _largest_part(
+    step: Step, free: Fraction, *, one_shot: bool
+) -> tuple[ChainPart | None, Fraction | None, Fraction | None]:
+    """As many of these steps as the highest node that fits can price; and from what is free on, and below what."""
+    end: Fraction | None = None
+    for node in reversed(nodes(step)) if one_shot else (0,):
+        cost, remainder = price(step, node), required_remainder(step, node)
         # An epsilon below the list of certificates can be cheaper at node 0, where it needs none.
-        if cost <= most and (node == 0 or cost <= price(step, 0)):
-            return ChainPart(step.times(min(step.count, int(most // cost))), node, cost)
-    return None
-
-
-def _fitting(step: Step, free: Fraction) -> Iterator[tuple[int, Fraction]]:
-    """The nodes from the highest down whose remainder is there, and what is free above that."""
-    for node in reversed(nodes(step)):
-        most = free - required_remainder(step, node)
-        if most > 0:
-            yield node, most
+        if node and cost > price(step, 0):
+            continue
+        most = free - remainder
+        count = max(0, min(step.count, int(most // cost)))
+        if count < step.count:
+            one_more = remainder + (count + 1) * cost
+            end = one_more if end is None else min(end, one_more)
+        if count:
+            return ChainPart(step.times(count), node, cost), remainder + count * cost, end
+    return None, None, end
 
 
 def _charge_any_order(parts: Iterable[ChainPart], executed: Iterable[Step]) -> Fraction | None:

@@ -66,7 +66,7 @@ _PATTERNS: dict[tuple[str | Wildcard, ...], tuple[str, ...]] = {
     ("50%",): ("50%",),
     (Wildcard.MANY, "\\", Wildcard.MANY): ("back\\slash",),
 }
-_MOST_ITEMS = 6
+_MAX_ITEMS = 6
 _USER, _ITEM = "podium user", "podium item"
 _SALT = "00112233445566778899aabbccddeeff"
 
@@ -124,8 +124,8 @@ def hashes_alike(engine: Engine) -> bool:
 def weighs_alike(engine: Engine) -> bool:
     """Whether weights are chosen by how many items a user has, and large ones are summed exactly."""
     # Few users: some engines take long to plan a table of hundreds of constants.
-    pairs = [(user, item) for user in range(1, _MOST_ITEMS) for item in _TEXTS[:user]]
-    weights = ((2, 2**31), (_MOST_ITEMS, 1))
+    pairs = [(user, item) for user in range(1, _MAX_ITEMS) for item in _TEXTS[:user]]
+    weights = ((2, 2**31), (_MAX_ITEMS, 1))
     weighed = [(item, weights[user > weights[0][0]][1]) for user, item in pairs]
     return _count(engine, (Kind.INTEGER, Kind.TEXT), pairs, weights=weights) == _sums(weighed)
 

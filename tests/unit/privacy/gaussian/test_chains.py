@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from podium.errors import InvalidArgument
 from podium.mechanisms.groups.costliest import costliest
 from podium.privacy import Event, GaussianNoise, Selection
-from podium.privacy.gaussian import Chain, Step, chain, chains, price, prices, required_remainder, steps_of
+from podium.privacy.gaussian import Chain, Step, chain, chains, find_chain, price, prices, required_remainder, steps_of
 
 TOTAL = Fraction(1, 4)
 
@@ -63,6 +63,25 @@ def test_the_slack_of_certificates_is_all_that_is_added() -> None:
     found = some_chain(Step.bounded_range("0.1", count=98))
     assert 0 < TOTAL - found.total < Fraction("0.001365148127")
     assert chain([Step.bounded_range("0.1", count=99)], TOTAL) is None
+
+
+@given(st.lists(steps, max_size=4), st.fractions(0, 3, max_denominator=100), st.fractions(0, 1), st.booleans())
+def test_a_chain_is_found_for_exactly_these_amounts(
+    wanted: list[Step], free: Fraction, share: Fraction, one_shot: bool
+) -> None:
+    found = find_chain(wanted, free, one_shot=one_shot)
+    assert found.holds_at(free)
+    lowest = free - 1 if found.lowest is None else found.lowest
+    end = max(lowest, free) + 1 if found.end is None else found.end
+    least = Fraction(1, 1 << 200)
+    for inside in (lowest, lowest + share * (end - least - lowest), end - least):
+        assert found.holds_at(inside)
+        assert chain(wanted, inside, one_shot=one_shot) == found.chain
+    for bound, outside in ((found.lowest, lowest - least), (found.end, end)):
+        if bound is not None:
+            assert not found.holds_at(outside)
+            # Where nothing fits, more may fit no better.
+            assert found.chain is None or chain(wanted, outside, one_shot=one_shot) != found.chain
 
 
 @given(st.lists(steps, max_size=4), st.fractions(0, 3, max_denominator=100))
