@@ -18,6 +18,7 @@ from podium.sources.sql.conditions import columns_of, condition
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import MEMBERS, PAIRS, ROWS, SIZE, USER, VALUE, column, row_column, rows
 from podium.sources.sql.groups.bounding import bounded_groups
+from podium.sources.sql.groups.pair_bounding import cut_pairs
 from podium.sources.sql.pair_values import clipped, pair_sum
 from podium.sources.sql.question_tables import QuestionTables
 from podium.sources.sql.relation import ItemTable
@@ -255,8 +256,11 @@ class Pairs(QuestionTables):
         if isinstance(self.domain, ItemTable):
             # A domain lists items of every group, or each with its group.
             pairs = self._joined(pairs, self.domain, self.places[len(self.places) - len(self.domain.columns) :])
-        per_user = None if self.query.groups is None else self.query.groups.per_user
-        return pairs if per_user is None else bounded_groups(self, pairs, per_user)
+        groups = self.query.groups
+        if groups is not None and groups.per_user is not None:
+            pairs = bounded_groups(self, pairs, groups.per_user)
+        most = None if groups is None else groups.pairs_per_user
+        return pairs if most is None else cut_pairs(self, pairs, most)
 
     def _among_named(self, pairs: exp.Select) -> exp.Select:
         """Of kept pairs those of the named items: few, because a round released them."""
