@@ -136,15 +136,17 @@ class Sharing:
         It is while they hold half of what they should; one period that shows that the users are too few is enough.
         After a round of finding every list is chosen from what was found.
         """
-        return self.grouped or (self.in_rounds and not searches and 2 * items >= k * lists)
+        if self.grouped:
+            return True
+        return self.in_rounds and not searches and 2 * items >= k * lists
 
     def for_rounds(
         self, index: int, left: RemainingBudget, *, minimum: Fraction = Fraction(0)
     ) -> tuple[Fraction, Fraction]:
         """(rho, delta) of a list that is found in rounds of its own; raises if rho is below ``minimum``."""
-        lists = self._lists_at(index)
-        share = self._for_list(index) / self._sum(lists, self._for_list)
-        rho, delta = below((left.rho or Fraction(0)) * share), significant_below(left.delta / len(lists))
+        later = self._lists_at(index)
+        lists, share = len(later), self._for_list(index) / self._sum(later, self._for_list)
+        rho, delta = below((left.rho or Fraction(0)) * share), significant_below(left.delta / lists)
         if rho == 0 or rho < minimum or delta == 0:
             raise _budget_error("delta" if delta == 0 else "rho")
         return rho, delta
