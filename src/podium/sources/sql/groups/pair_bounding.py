@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["cut_pairs"]
 
 # The names of common table expressions must differ from the tables that the query reads.
-_KEPT, _OVER, _NUMBERED, _ORDERED = "podium_kept", "podium_over", "podium_counted", "podium_ordered"
+_KEPT, _OVER, _NUMBERED, _ORDERED = "podium_held", "podium_over", "podium_counted", "podium_ordered"
 _CUT, _HASHED = "cut", "hashed"
 _NUMBER, _PLACE, _HASH = "s", "place", "h"
 
