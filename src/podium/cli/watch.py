@@ -20,17 +20,22 @@ from podium.cli.options import (
     DomainSize,
     Encoding,
     Epsilon,
+    Groups,
+    GroupsPerUser,
     K,
     LedgerOption,
     MaxItemsPerUser,
     NoHeader,
     OutputFile,
+    Per,
     ReleaseFormat,
     Table,
     Types,
     User,
     Where,
     parse_clip,
+    parse_groups,
+    parse_groups_per_user,
     parse_types,
 )
 from podium.cli.output import Output, json_text, print_document, print_facts, release_document, replace_file
@@ -52,10 +57,6 @@ def watch(
     user: User,
     time: Annotated[str, typer.Option("--time", metavar="COL", help="Column of dates or timestamps, in UTC.")],
     start: Annotated[str, typer.Option("--start", metavar="TIME", help="Start of the first period: 2026-01-01.")],
-    per: Annotated[
-        list[str] | None,
-        typer.Option("--per", metavar="COL", help="Not in a schedule: the refusal says how to ask every period."),
-    ] = None,
     periods: Annotated[
         int, typer.Option("--periods", metavar="N", help="Number of periods that the budget must cover.")
     ],
@@ -64,6 +65,9 @@ def watch(
         str | None,
         typer.Option("--window", metavar="SPAN", help="Rows that a list covers: its period, '7 days', or 'growing'."),
     ] = None,
+    per: Per = None,
+    groups: Groups = None,
+    groups_per_user: GroupsPerUser = "1",
     k: K = 10,
     by: By = "users",
     clip: Annotated[
@@ -134,6 +138,8 @@ def watch(
     With --unit user, epsilon covers each user over the whole schedule. With --unit user-period, it covers a user's rows
     in one period: users who appear in several periods lose more, and --dry-run says how much.
 
+    --per COL releases a list for each of its values, every period, for the price of one list.
+
     \b
     Examples:
       podium watch views.parquet --item article --user user_id --time at --start 2026-01-01 --periods 365 \\
@@ -143,13 +149,18 @@ def watch(
     """
     if form in (ReleaseFormat.PARQUET, ReleaseFormat.CSV_RAW):
         raise InvalidArgument("format", form.value, allowed="table, json or csv")
+    if per and plot is not None:
+        raise InvalidArgument(
+            "plot", str(plot), allowed="none with --per", hint="A picture shows one list over time, not one per group."
+        )
     Output(form, output, plot).check()
     with podium.TopKMonitor(
         source, item=item, user=user, time=time, start=start, periods=periods, every=every, window=window, k=k,
         epsilon=epsilon, delta=delta or 0, unit=unit, ledger=ledger, dataset=dataset, where=where, domain=domain,
         domain_size=domain_size, rediscover=rediscover, remeasure=remeasure,
         max_items_per_user=max_items_per_user,
-        by=by, clip=parse_clip(clip), value_unit=value_unit, per=per, table=table,
+        by=by, clip=parse_clip(clip), value_unit=value_unit, per=per or (), groups=parse_groups(groups),
+        groups_per_user=parse_groups_per_user(groups_per_user), table=table,
         types=parse_types(types), bad_lines=bad_lines.value,
         encoding=encoding, header=not no_header, analyst=analyst, force=copy, answer_every=answer_every,
     ) as monitor:  # fmt: skip

@@ -52,6 +52,7 @@ _ON_KEPT_PAIRS = (
     Reads.GROUPS_IN_ROUNDS_AT_CLIP,
     Reads.GROUPS_TOGETHER,
 )
+_CUT_BEFORE_ROUNDS = (Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_IN_ROUNDS_AT_CLIP)
 PLACEHOLDER_SALT = "0" * 2 * _SALT_BYTES
 """Stands for the salt where nothing is read."""
 
@@ -82,10 +83,13 @@ class PlannedQuestion:
     """The question as a release shows it."""
 
     def pairs_query(self, salt: str | None = None) -> CountQuery:
-        """The pairs that all rounds share, of which none is cut; with groups, those of the groups that users keep."""
+        """The pairs that all rounds share, of which none is cut; with groups, those that users keep."""
         question, cut = self.question, None if self.groups is None else self.groups.cut
         value = pair_value(question.measure, self.max_clip)
-        bounded = cut is not None and cut.per_user is not None
+        if cut is not None and self.strategy.mechanism.reads in _CUT_BEFORE_ROUNDS:
+            # Cut once: round by round, other pairs of a user would count in each.
+            cut = replace(cut, pairs_per_user=self.strategy.facts.max_items_per_user)
+        bounded = cut is not None and cut.bounds
         return CountQuery(
             question.items, self.user, question.where, value=value, groups=cut, salt=salt if bounded else None,
             joins=self.joins,

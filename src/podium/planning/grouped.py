@@ -90,6 +90,7 @@ def _in_rounds(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strate
     rest, share = take_clip_share(facts, budget)
     # At a clip of their own, values are measured after the rounds: as there, with half of what noise has.
     apart = facts.counts and share is not None
+    groups = _with_pairs(groups, facts.max_items_per_user)
     rounds = GroupedRounds.dividing(
         facts.k,
         rest.mu_squared / 2 if apart else rest.mu_squared,
@@ -128,6 +129,11 @@ def _in_rounds(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strate
             f"{_MAX_ROUNDS + facts.counts + (share is not None)} times, for all groups together."
         ),
     )
+
+
+def _with_pairs(groups: GroupFacts, most: int | None) -> GroupFacts:
+    """The same where users are cut to so many pairs before the first round: nobody is in more groups than that."""
+    return groups if most is None else groups._replace(per_user=min(groups.per_user or 1, most))
 
 
 def _reach_in_rounds(facts: Facts, rounds: GroupedRounds) -> tuple[Fraction, str]:

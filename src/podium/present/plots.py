@@ -63,6 +63,11 @@ def plot_lists(
 ) -> Picture:
     """A list over time, one line per item; ``lists`` is what ``TopKMonitor.releases`` has, by period."""
     require_matplotlib()
+    if any(isinstance(release, GroupedRelease) for release in lists.values()):
+        raise InvalidArgument(
+            "lists", "a list for each group", allowed="one list for each period",
+            hint="release.plot() draws the lists of all groups of one period.",
+        )  # fmt: skip
     from podium.present.drawing.places import draw_lists  # noqa: PLC0415 - matplotlib is optional
 
     return _save(draw_lists(lists, title=title, dark=dark), path)

@@ -35,19 +35,29 @@ class GroupCut:
     that count at all; rows of others are dropped before the cut, and so are items outside a domain.
 
     ``max_items_per_user`` counts a user's (group, item) pairs over all groups that the user keeps. With
-    ``within_group`` it counts the items of one group, and so does the t of weights.
+    ``within_group`` it counts the items of one group, and so does the t of weights. ``pairs_per_user`` is a cut that
+    comes before all of that and is the same in every query of a question: of the pairs of all groups that a user keeps,
+    those with the smallest hash of salt, user, group and item.
     """
 
     columns: tuple[str, ...]
     per_user: int | None = 1
     known: Domain | None = None
     within_group: bool = False
+    pairs_per_user: int | None = None
 
     def __post_init__(self) -> None:
         if not self.columns or len(set(self.columns)) != len(self.columns):
             raise InvalidArgument("per", self.columns, allowed="one or more distinct columns")
         if self.per_user is not None:
             positive_integer(self.per_user, "groups_per_user")
+        if self.pairs_per_user is not None:
+            positive_integer(self.pairs_per_user, "max_items_per_user")
+
+    @property
+    def bounds(self) -> bool:
+        """Whether a hash chooses what counts."""
+        return self.per_user is not None or self.pairs_per_user is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,7 @@ class CountQuery:
     @property
     def bounds(self) -> bool:
         """Whether a hash chooses what counts, for which a salt is needed."""
-        return self.max_items_per_user is not None or (self.groups is not None and self.groups.per_user is not None)
+        return self.max_items_per_user is not None or (self.groups is not None and self.groups.bounds)
 
     def __post_init__(self) -> None:
         if self.norm is not None:

@@ -131,6 +131,16 @@ def test_two_groups_with_the_budget_of_one_are_rejected() -> None:
     check_groups(transcripts(mechanism), world, paid_for(mechanism, 2))
 
 
+def test_a_bound_over_all_groups_is_paid_for_in_as_few_groups() -> None:
+    """Whoever has one pair of all groups is in one of them, so that two groups cost what one costs."""
+    mechanism = rounds(1)
+    for lift in ({}, {"Xa": 2, "Ya": 2}):
+        check_groups(transcripts(mechanism), GroupWorld(("Xa", "Ya"), 1, 2, 1, lift), paid_for(mechanism, 1))
+    # A bound within each group leaves one pair in each.
+    within = GroupWorld(("Xa", "Ya"), 1, 2, 2, {"Xa": 2, "Ya": 2})
+    assert worst_of_groups(transcripts(mechanism), within, mechanism.guarantee).violated
+
+
 def test_a_group_that_is_shown_because_it_has_rows_is_rejected() -> None:
     mechanism = rounds(1)
     world = GroupWorld(("Xa",), 1, 1)

@@ -53,6 +53,25 @@ def test_lists_in_every_format_and_free_the_second_time(table: Path, tmp_path: P
         assert ledger.status("daily").spent == spent
 
 
+def test_a_list_for_each_group(table: Path, tmp_path: Path) -> None:
+    """The days of the table are the groups of a growing window."""
+    grouped = ("--per", "day", "--groups-per-user", "all", "--window", "growing")
+    text = succeeded(*ask(table, *grouped, "--dry-run", "--verbose"))
+    for word in ("schedule", "unit", "promise", "groups", "lists", "cost", "every day"):
+        assert f"\n{word}" in f"\n{text}"
+    at = ("--ledger", str(tmp_path / "ledger.db"), "--dataset", "daily", "--until", "2026-01-03", *grouped)
+    days = [("2026-01-01", "2026-01-01"), ("2026-01-02", "2026-01-01"), ("2026-01-02", "2026-01-02")]
+    assert succeeded(*ask(table, *at)).splitlines() == [f"{one}  {day}  {', '.join(FIRST)}" for one, day in days]
+    rows = list(csv.reader(io.StringIO(succeeded(*ask(table, *at, "--format", "csv")))))
+    assert rows[:2] == [["period", "day", "rank", "item"], ["2026-01-01", "2026-01-01", "1", "a"]]
+    assert [tuple(row[:2]) for row in rows[1::3]] == days
+    told = json.loads(succeeded(*ask(table, *at, "--format", "json")))
+    assert [(one["period"], len(one["lists"])) for one in told] == [("2026-01-01", 1), ("2026-01-02", 2)]
+    ran = podium(*ask(table, *grouped, "--groups", "2026-01-01", "--plot", str(tmp_path / "lists.png")))
+    assert ran.exit_code == 2
+    assert "none with --per" in ran.stderr
+
+
 def test_lists_that_do_not_fit_on_the_disk_are_told_on_stdout(table: Path, tmp_path: Path) -> None:
     at = ("--ledger", str(tmp_path / "ledger.db"), "--output", "/dev/full", "--format", "csv")
     ran = podium(*ask(table, *at))

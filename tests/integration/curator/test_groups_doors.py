@@ -205,21 +205,8 @@ def test_the_pages(here: World) -> None:
     assert "one list for each value of shop" in preview.text
 
 
-def test_a_schedule_says_how_to_ask_for_groups_every_period(folder: Path, tmp_path: Path) -> None:
-    asked = ("--item", "article", "--user", "user_id", "--time", "day", "--start", "2026-11-01", "--periods", "9")
-    refused = command(
-        "watch", str(folder / "views.parquet"), *asked, "--epsilon", "9", "--delta", "1e-6", "--per", "country"
-    )
-    assert refused.exit_code == 2
-    assert "per=['country'] is not valid" in refused.stderr
-    assert "day >= CURRENT_DATE - 1 AND day < CURRENT_DATE" in refused.stderr
-    assert "--per day --groups-per-user all" in refused.stderr
-    with pytest.raises(InvalidArgument, match=r"^per="):
-        podium.TopKMonitor(
-            folder / "views.parquet", item="article", user="user_id", time="day", start="2026-11-01", periods=9, k=3,
-            per="country",
-        )  # fmt: skip
-    # What it says works: for the day that is over, and for all that are.
+def test_lists_of_the_day_that_is_over_and_of_all_days(tmp_path: Path) -> None:
+    """Without a schedule: for yesterday, and for every day in one question."""
     recent = tmp_path / "recent.parquet"
     rows = """SELECT u AS user_id, 'C' || (u % 2) AS country, 'a' || i AS article,
             CURRENT_DATE - CAST(d AS INTEGER) AS day

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.support.command_line import podium, succeeded
-from tests.support.curator.monitoring import START, monitor
+from tests.support.curator.monitoring import START, monitor, plan_of
 
 from podium.errors import InvalidArgument
 from podium.mechanisms import GaussianSparseHistogram
@@ -58,10 +58,10 @@ def test_the_lists_are_ranked_by_clipped_amounts(
 
 def test_a_search_and_a_list_count_in_units_of_the_clip(table: Path, tmp_path: Path) -> None:
     with monitor(table, by="events", clip=4, window=None, ledger=tmp_path / "ledger.db") as watching:
-        plan = watching.plan()
+        plan = plan_of(watching)
         release = next(watching.run(START + dt.timedelta(days=1)))
     with monitor(table, window=None) as plain:
-        users = plain.plan()
+        users = plan_of(plain)
     assert isinstance(plan.stage, GaussianSparseHistogram)
     assert plan.stage.clip == 4
     assert users.found_from is not None

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.support.curator import monitoring
-from tests.support.curator.monitoring import DAYS, FIRST, LATER, monitor
+from tests.support.curator.monitoring import DAYS, FIRST, LATER, monitor, plan_of
 from tests.support.processes import context
 
 import podium
@@ -80,7 +80,7 @@ def test_what_a_short_list_did_not_use_is_carried_forward(table: Path, tmp_path:
     write_parquet({"user_id": list(users), "item": list(items), "at": at}, few)
     with monitor(few, periods=3, window=None, rediscover=1) as watching:
         lists = list(watching.run())
-        planned = watching.plan().epsilon_per_item
+        planned = plan_of(watching).epsilon_per_item
     assert [release.items for release in lists] == [("a",), ("a",), ("a", "b", "c")]
     assert [release.complete for release in lists] == [False, False, True]
     spent = [Fraction(release.parameters["epsilon_per_item"]) for release in lists]
@@ -112,7 +112,7 @@ def test_windows_on_dates_and_timestamps(table: Path, window: str | None, time: 
 
 def test_a_stated_domain_needs_no_finding_and_no_delta(table: Path) -> None:
     with monitor(table, domain=["a", "b", "c", "d", "z"], delta=0, periods=3) as watching:
-        assert watching.plan().stage is None
+        assert plan_of(watching).stage is None
         lists = list(watching.run())
         kinds = [entry.kind for entry in watching.history()]
     assert [release.items for release in lists] == [FIRST] * 3

@@ -186,7 +186,7 @@ def _sharing(rules: Rules) -> Sharing:
     span = None if rules.growing else 1
     return Sharing(
         rules.periods, known=rules.known, span=span, remeasure=rules.remeasure, in_rounds=rules.rounds,
-        **_often(rules),
+        rediscover=_often(rules),
     )  # fmt: skip
 
 
@@ -205,8 +205,8 @@ def _purse(rules: Rules, period: int, now: State, before: State) -> tuple[Remain
     )
 
 
-def _often(rules: Rules) -> dict[str, int]:
-    return {} if rules.known or rules.growing or rules.rounds else {"rediscover": 2}
+def _often(rules: Rules) -> int | None:
+    return None if rules.known or rules.growing or rules.rounds else 2
 
 
 def _found(users: tuple[Rows, ...], rules: Rules, period: int, state: State) -> Iterator[tuple[State, float]]:

@@ -13,6 +13,7 @@ from podium.curator import settle
 from podium.curator.monitor import turn
 from podium.ledger import Ledger, reservations
 from podium.mechanisms import AdaptiveTopK, ExponentialTopK, GaussianSparseHistogram
+from podium.planning.schedule.schedule_plan import SchedulePlan
 from podium.sources import DuckDBSource, Source
 from podium.sources.parquet import write_parquet
 from podium.sources.sql.snapshot import SqlSnapshot
@@ -28,6 +29,7 @@ __all__ = [
     "USERS",
     "events",
     "monitor",
+    "plan_of",
     "run",
     "two_of_three",
 ]
@@ -60,6 +62,13 @@ def monitor(table: Path | Source, **changes: Any) -> podium.TopKMonitor:
     if isinstance(table, Path):
         options["ledger"] = table.with_name("ledger.db")
     return podium.TopKMonitor(table, **{**options, **changes})
+
+
+def plan_of(watching: podium.TopKMonitor) -> SchedulePlan:
+    """The plan of a schedule with one list in each period."""
+    plan = watching.plan()
+    assert isinstance(plan, SchedulePlan)
+    return plan
 
 
 TWO_OVER = START + dt.timedelta(days=2)

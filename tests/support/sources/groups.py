@@ -37,9 +37,9 @@ def grouped(
     items: Sequence[str], *columns: str, user: UserColumns = "user_id", within: bool = False, **more: Any
 ) -> CountQuery:
     """A query whose users count in one group, unless ``per_user`` says otherwise."""
-    cut = {name: more.pop(name) for name in ("per_user", "known") if name in more}
+    cut = {name: more.pop(name) for name in ("per_user", "known", "pairs_per_user") if name in more}
     groups = GroupCut(columns, within_group=within, **cut)
-    salt = None if groups.per_user is None and "max_items_per_user" not in more else SALT
+    salt = SALT if groups.bounds or "max_items_per_user" in more else None
     return CountQuery(tuple(items), user, groups=groups, salt=salt, **more)
 
 
@@ -205,6 +205,35 @@ class GroupContract:
             assert pairs.grouped_users([*some, "nowhere"]) == there
             with pytest.raises(InvalidArgument, match="other groups"):
                 pairs.snapshot(replace(rounds, salt=SALT[::-1]))
+
+    def test_pairs_are_cut_once_over_all_groups(self, events: Source) -> None:
+        """The same pairs of a user count in every query, and whoever has one of them is in one group."""
+        self.once_for_an_engine()
+        value = PairValue("number", clip=60)
+        check_lists(events, EVENTS, grouped(("label",), "flag", per_user=None, pairs_per_user=2, value=value))
+        rounds = grouped(
+            ("number",), "label", per_user=3, pairs_per_user=2, within=True, max_items_per_user=4, weights=WEIGHTS
+        )
+        kept = replace(rounds, weights=None, max_items_per_user=None)
+        counts, held = reference.grouped(EVENTS, rounds), reference.grouped_pairs(EVENTS, kept)
+        uncut = reference.grouped_pairs(EVENTS, replace(kept, groups=GroupCut(("label",), 3)))
+        assert max(Counter(user for user, _ in held).values()) == 2 < max(Counter(user for user, _ in uncut).values())
+        # As a plain count cuts them with this salt.
+        plain = replace(kept, groups=GroupCut(("label",), 3), max_items_per_user=2)
+        assert reference.grouped(EVENTS, kept) == reference.grouped(EVENTS, plain)
+        check_lists(events, EVENTS, kept)
+        some = {group: list(of_group)[:2] for group, of_group in counts.items()}
+        without = tuple((group, item) for group, items in list(some.items())[:3] for item in items)
+        with events.keep_pairs(kept) as pairs:
+            assert rows_of(pairs.snapshot(rounds).grouped_top_rows(4), 4) == listing(counts, 4)
+            # Excluding items makes no room for others.
+            check_snapshot_tallies(pairs.snapshot(replace(rounds, without=without)), *left(rounds, kept, without))
+            expected = of_named(kept, some)
+            assert pairs.grouped_among(some).sizes((1, 2)) == {
+                group: tuple(Counter(map(len, users)).get(t, 0) for t in (1, 2)) for group, users in expected.items()
+            }
+            with pytest.raises(InvalidArgument, match="other groups"):
+                pairs.snapshot(replace(rounds, groups=GroupCut(("label",), 3, within_group=True)))
 
     def test_weights_by_the_pairs_of_all_groups(self, events: Source) -> None:
         self.once_for_an_engine()

@@ -256,7 +256,14 @@ def grouped_pairs(
     for user, full in found:
         of_users[user].add(full[:width])
     kept = {user: chosen_groups(user, some, query) for user, some in of_users.items()}
-    return {(user, full): value for (user, full), value in found.items() if full[:width] in kept[user]}
+    found = {(user, full): value for (user, full), value in found.items() if full[:width] in kept[user]}
+    most, held = query.groups.pairs_per_user, defaultdict(list)
+    if most is None:
+        return found
+    for user, full in found:
+        held[user].append(full)
+    first = {user: sorted(some, key=lambda full: hashed(user, full, query))[:most] for user, some in held.items()}
+    return {(user, full): value for (user, full), value in found.items() if full in first[user]}
 
 
 def tuple_of(values: Any, width: int) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tools.mutants.lists import (
+    bounded_groups,
     by_sizes,
     curator,
     cut_off,
@@ -35,6 +36,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *known_domains.MUTANTS,
     *unknown_domains.MUTANTS,
     *groups.MUTANTS,
+    *bounded_groups.MUTANTS,
     *cut_off.MUTANTS,
     *by_sizes.MUTANTS,
     *measures.MUTANTS,

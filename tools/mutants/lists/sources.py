@@ -221,7 +221,7 @@ MUTANTS = (
     ),
     Mutant(
         "sources/sql/groups/named_pairs.py",
-        "there.per_user is not None and query.salt != kept.salt",
+        "there.bounds and query.salt != kept.salt",
         "False",
         "all rounds see the same groups of a user",
         (f"{_GROUPS}::test_rounds_of_all_groups",),

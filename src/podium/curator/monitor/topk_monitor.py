@@ -15,7 +15,7 @@ from podium.curator.held_source import HeldSource
 from podium.curator.monitor.periods import Found, Record, Role
 from podium.curator.monitor.schedule_curator import ScheduleCurator
 from podium.curator.monitor.turn import Task, Turn, empty_list
-from podium.curator.monitor.windows import RankedBy, require_one_list, schedule_key, subject_of
+from podium.curator.monitor.windows import InGroups, RankedBy, require_found_in_rounds, schedule_key, subject_of
 from podium.curator.prepare import column_name, state_domain
 from podium.curator.reuse import domain_fingerprint
 from podium.curator.timing import period_of
@@ -23,6 +23,7 @@ from podium.errors import DatasetExists, InvalidArgument, LedgerTampered
 from podium.exact import Number, exact_fraction, positive_integer
 from podium.ledger import Budget, Entry, Ledger, open_ledger
 from podium.planning.schedule.calendar import Period, Schedule, moment
+from podium.planning.schedule.group_plan import GroupedSchedulePlan, plan_grouped_schedule
 from podium.planning.schedule.schedule_plan import DEFAULT_MAX_ITEMS_PER_USER, SchedulePlan, plan_schedule
 from podium.planning.schedule.shares import Unit
 from podium.query.ranked_by import USERS
@@ -56,8 +57,11 @@ class TopKMonitor(ClosedAtExit):
     ``answer_every`` is as for ``Curator``, for each question of the schedule.
 
     With ``by="events"`` or ``by="sum(COLUMN)"`` a ``clip`` is required: the most that one user adds to one item of a
-    list, the same in all periods. ``value_unit`` is what summed values are rounded down to. A list for each group
-    (``per``) is no part of a schedule: the refusal says how to ask for it every period.
+    list, the same in all periods. ``value_unit`` is what summed values are rounded down to.
+
+    ``per``, ``groups`` and ``groups_per_user`` ask for a list for each group, as in ``podium.top``. Each list is then
+    found in rounds of its own, and in which groups a user counts is chosen anew in each window, for every period to
+    pay for by itself: somebody who moves from one group to another is protected like everybody else.
     """
 
     def __init__(
@@ -87,12 +91,13 @@ class TopKMonitor(ClosedAtExit):
         clip: object = None,
         value_unit: object = None,
         per: object = None,
+        groups: object = None,
+        groups_per_user: int | str = 1,
         analyst: str | None = None,
         force: bool = False,
         answer_every: Number | None = None,
         **options: Unpack[SourceOptions],
     ) -> None:
-        require_one_list(per, column_name(time, "time"))
         period_of(answer_every)
         self._answer_every = answer_every
         self._schedule = Schedule.of(start=start, every=every, periods=periods, window=window)
@@ -102,6 +107,8 @@ class TopKMonitor(ClosedAtExit):
         most = DEFAULT_MAX_ITEMS_PER_USER if max_items_per_user is None else max_items_per_user
         bound = positive_integer(most, "max_items_per_user")
         self._domain: Domain | None = state_domain(domain, domain_size)
+        if per:
+            require_found_in_rounds(domain=domain, domain_size=domain_size, rediscover=rediscover)
         with ExitStack() as opened:
             self._held = HeldSource(source, options)
             opened.callback(self._held.close)
@@ -110,6 +117,7 @@ class TopKMonitor(ClosedAtExit):
                 self._source, item=item, user=user_columns(user), time=column_name(time, "time"), where=where,
                 k=positive_integer(k, "k"), max_items_per_user=bound, schedule=self._schedule,
                 ranked_by=RankedBy(by, clip, value_unit),
+                in_groups=InGroups(per, groups, groups_per_user, max_items_per_user),
             )  # fmt: skip
             query = self._subject.first_query(self._schedule.period(0), known=self._domain is not None)
             self._source.check(query, domain=self._domain)
@@ -127,12 +135,18 @@ class TopKMonitor(ClosedAtExit):
         """The periods and their windows."""
         return self._schedule
 
-    def plan(self) -> SchedulePlan:
+    def plan(self) -> SchedulePlan | GroupedSchedulePlan:
         """What comes back, what it costs, and what a user who appears in every period loses. No row is read."""
         epsilon, delta = self._epsilon, self._delta
         if epsilon is None:
             budget = self._ledger().status(self._account(self._schedule.period(0))).totals.budget
             epsilon, delta = budget.epsilon, budget.delta
+        if self._subject.groups is not None:
+            of_groups = plan_grouped_schedule(
+                self._schedule, self._subject.group_facts, epsilon=epsilon, delta=delta, unit=self._unit,
+                remeasure=self._remeasure, groups=self._subject.groups_told,
+            )  # fmt: skip
+            return replace(of_groups, user=self._subject.user)
         plan = plan_schedule(
             self._schedule, k=self._subject.k, epsilon=epsilon, delta=delta, unit=self._unit,
             domain_size=self._domain_size, rediscover=self._rediscover, remeasure=self._remeasure,
@@ -210,7 +224,7 @@ class TopKMonitor(ClosedAtExit):
     def _asks(self) -> Callable[[int, Record], bool]:
         """Whether a period asks something, by what the ledger has of it; called with each period in turn."""
         sharing = self.plan().sharing
-        done, found = 0, self._domain is not None
+        done, found = 0, self._domain is not None or sharing.grouped
 
         def asks(index: int, record: Record) -> bool:
             nonlocal done, found

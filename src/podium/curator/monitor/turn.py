@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import cast
 
 from podium.curator.curator import Curator
 from podium.curator.monitor.periods import Found, Record, Role
@@ -12,6 +13,7 @@ from podium.curator.monitor.windows import Subject, schedule_question
 from podium.curator.prepare import PlannedQuestion
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.planning.schedule.calendar import Period
+from podium.planning.schedule.group_plan import GroupedSchedulePlan
 from podium.planning.schedule.schedule_plan import SchedulePlan
 from podium.planning.schedule.shares import RemainingBudget, Sharing, Unit, candidates_for
 from podium.privacy import Limits
@@ -30,7 +32,7 @@ class Task:
 
     key: str
     subject: Subject
-    plan: SchedulePlan
+    plan: SchedulePlan | GroupedSchedulePlan
     domain: Domain | None
 
     @property
@@ -41,7 +43,13 @@ class Task:
     @property
     def sharing(self) -> Sharing:
         """How the budget is divided: among all periods, or within the share of one."""
-        return Sharing(1, known=self.domain is not None) if self.alone else self.plan.sharing
+        whole = self.plan.sharing
+        return Sharing(1, known=self.domain is not None, grouped=whole.grouped) if self.alone else whole
+
+    @property
+    def one_list(self) -> SchedulePlan:
+        """The plan of a schedule whose lists are chosen from a domain."""
+        return cast(SchedulePlan, self.plan)
 
 
 @dataclass(slots=True)
@@ -129,7 +137,7 @@ class Turn:
     def _domain(self) -> tuple[Domain, int]:
         """The items to choose from: stated, or named by releases of this schedule, never read from rows."""
         if self.task.domain is not None:
-            return self.task.domain, self.task.plan.domain_size
+            return self.task.domain, self.task.one_list.domain_size
         items = self.found.domain(candidates_for(self.task.subject.k))
         return DomainItems(items), len(items)
 
@@ -141,7 +149,7 @@ class Turn:
 
     def _list(self, domain: Domain, size: int, k: int) -> Release:
         # Priced for all k items: what a shorter list does not use is carried forward.
-        minimum = self.task.plan.planned_epsilon(self._place) * _MIN_SHARE
+        minimum = self.task.one_list.planned_epsilon(self._place) * _MIN_SHARE
         epsilon = self.task.sharing.per_item(self._place, self._remaining(), self.task.subject.k, minimum=minimum)
         pure = self.task.plan.limits.rho is None
         planned = self.task.subject.list_question(self.period, domain, size, epsilon, k=k, pure=pure)

@@ -8,11 +8,12 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from podium.curator.monitor.periods import Role, question_identity
 from podium.curator.prepare import PLACEHOLDER_SALT, PlannedQuestion, kept_clip, pair_value
 from podium.curator.reuse import record_of
+from podium.curator.stated import StatedGroups, state_groups
 from podium.errors import InvalidArgument
 from podium.mechanisms import Weights
 from podium.planning.facts import Facts, MeasureFacts
@@ -23,13 +24,23 @@ from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import total
 from podium.query import CheckedQuestion, Column, Kind, Predicate, Question, check_question
 from podium.query.canonical import all_of
+from podium.query.group_columns import ALL_GROUPS, TYPED, groups_sentence, typed_groups
 from podium.query.predicate import Compare, Operator
 from podium.query.ranked_by import USERS, Measure
 from podium.query.record import subject_json
+from podium.release.item_json import encode_item
 from podium.sources import CountQuery, Domain, Source
 from podium.user_columns import UserColumns, user_key
 
-__all__ = ["RankedBy", "Subject", "require_one_list", "schedule_key", "schedule_question", "subject_of"]
+__all__ = [
+    "InGroups",
+    "RankedBy",
+    "Subject",
+    "require_found_in_rounds",
+    "schedule_key",
+    "schedule_question",
+    "subject_of",
+]
 
 _WHY = "Items that nobody named before are found by noisy counts above a threshold that hides what one user has."
 
@@ -40,18 +51,15 @@ _NO_CLIP = (
 )
 
 
-def require_one_list(per: object, time: str) -> None:
-    """Raise where a schedule should have a list for each group, and say how to ask for these every period."""
-    if not per:
-        return
-    raise InvalidArgument(
-        "per",
-        per,
-        allowed="None in a schedule, in which all periods choose from the same found items",
-        hint=f'Ask about each period when it is over, from one budget: podium top ... --per COLUMN --where "{time} >= '
-        f'CURRENT_DATE - 1 AND {time} < CURRENT_DATE" --ledger FILE. Or ask about all periods that are over in one '
-        f"question: podium top ... --per {time} --groups-per-user all, if {time!r} is a date.",
-    )
+def require_found_in_rounds(**stated: object) -> None:
+    """Raise where a schedule with a list for each group states what such lists do not use."""
+    for name, value in stated.items():
+        if value is not None:
+            shown = value if isinstance(value, int) else f"a {type(value).__name__}"
+            raise InvalidArgument(
+                name, shown, allowed="None in a schedule with a list for each group",
+                hint="The items of every list are found in the rows of its window.",
+            )  # fmt: skip
 
 
 class RankedBy(NamedTuple):
@@ -62,12 +70,25 @@ class RankedBy(NamedTuple):
     value_unit: object = None
 
 
+class InGroups(NamedTuple):
+    """What there is a list for, as the caller states it; ``bound`` is how many items of a user count, if stated."""
+
+    per: Any = None
+    groups: object = None
+    groups_per_user: int | str = 1
+    bound: int | None = None
+
+
 _BY_USERS: Final = RankedBy()
+_ONE_LIST: Final = InGroups()
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a schedule asks about: items, user column, time column, condition, and what ranks if not users."""
+    """What a schedule asks about: items, user column, time column, condition, and what ranks if not users.
+
+    With ``groups`` there is a list for each of them, in which at most ``bound`` items of a user count if it is stated.
+    """
 
     items: tuple[str, ...]
     user: UserColumns
@@ -76,6 +97,23 @@ class Subject:
     k: int
     max_items_per_user: int
     measure: Measure | None = None
+    groups: StatedGroups | None = None
+    bound: int | None = None
+
+    @property
+    def group_facts(self) -> Facts:
+        """What a plan needs to know of lists for groups."""
+        groups = None if self.groups is None else self.groups.facts
+        return Facts(k=self.k, max_items_per_user=self.bound, measure=self.measure_facts, groups=groups)
+
+    @property
+    def groups_told(self) -> str:
+        """Which groups there are lists for, in words."""
+        found = self.groups
+        if found is None:
+            return ""
+        told = groups_sentence(found.per, found.listed, found.per_user or ALL_GROUPS)
+        return told if found.per_user is None else f"{told}, chosen anew in every window"
 
     @property
     def measure_facts(self) -> MeasureFacts | None:
@@ -121,14 +159,17 @@ class Subject:
 
     def rounds_question(self, period: Period, rho: Fraction, delta: Fraction) -> PlannedQuestion:
         """The list of a period whose items are found in rounds, with nothing from earlier periods."""
-        facts = Facts(k=self.k, max_items_per_user=self.max_items_per_user)
+        alone = Facts(k=self.k, max_items_per_user=self.max_items_per_user)
+        facts = alone if self.groups is None else self.group_facts
         strategy = strategy_for(facts, RoundsBudget(mu_squared=2 * rho, delta=delta))
         budget = {"rho": str(rho), "delta": str(delta)}
         question = self._question(period.opens, period.closes, self.k)
-        return PlannedQuestion(question, strategy, None, self.user, budget)
+        return PlannedQuestion(question, strategy, None, self.user, budget, groups=self.groups)
 
     def first_query(self, period: Period, *, known: bool) -> CountQuery:
         """The first read of a schedule, a round of finding unless the items are ``known``, without a real salt."""
+        if self.groups is not None:
+            return self.rounds_question(period, Fraction(1), Fraction(1, 10**6)).first_query()
         where = self._question(period.opens, period.closes, self.k).where
         plain = CountQuery(self.items, self.user, where, value=pair_value(self.measure))
         if known:
@@ -144,15 +185,17 @@ class Subject:
             Compare(self.time.name, Operator.LESS, high),
         ]
         where = all_of(window if self.where is None else [*window, self.where])
-        return CheckedQuestion(self.items, k, where, measure=self.measure)
+        per = () if self.groups is None else self.groups.per
+        return CheckedQuestion(self.items, k, where, measure=self.measure, per=per)
 
 
 def subject_of(
     source: Source, *, item: str | Iterable[str], user: UserColumns, time: str, where: str | Iterable[str] | None,
     k: int, max_items_per_user: int, schedule: Schedule, ranked_by: RankedBy = _BY_USERS,
+    in_groups: InGroups = _ONE_LIST,
 ) -> Subject:  # fmt: skip
     """The subject, checked against the schema."""
-    question = _checked(source, item, user, where, k, ranked_by)
+    question = _checked(source, item, user, where, k, ranked_by, in_groups)
     column = source.schema().column(time, role="time")
     if column.kind not in (Kind.DATE, Kind.TIMESTAMP):
         raise InvalidArgument(
@@ -169,7 +212,11 @@ def subject_of(
             hint=f"Column {time!r} has dates only.",
         )  # fmt: skip
     kept_clip(source, question.measure, Weights.spread(max_items_per_user))
-    return Subject(question.items, user, column, question.where, k, max_items_per_user, question.measure)
+    groups = state_groups(source.schema(), question, source)
+    return Subject(
+        question.items, user, column, question.where, k, max_items_per_user, question.measure, groups,
+        None if groups is None else in_groups.bound,
+    )  # fmt: skip
 
 
 def _checked(
@@ -179,11 +226,19 @@ def _checked(
     where: str | Iterable[str] | None,
     k: int,
     ranked_by: RankedBy,
+    in_groups: InGroups,
 ) -> CheckedQuestion:
     """The question of every list; its measure has a clip, and does not fall."""
     by, clip, unit = ranked_by
+    per, groups, most, _ = in_groups
+    per = () if per is None else per
     try:
-        asked = Question.of(item, k=k, where=where, by=by, clip=clip, unit=unit)
+        asked = Question.of(
+            item, k=k, where=where, by=by, clip=clip, unit=unit, per=per, groups=groups, groups_per_user=most
+        )
+        if isinstance(asked.groups, tuple):
+            # From the command line they are texts.
+            asked = replace(asked, groups=typed_groups(asked.groups, asked.per, source.schema(), kinds=TYPED))
         question = check_question(asked, source.schema(), user=user, table="")
     except InvalidArgument as problem:
         if problem.name != "unit":
@@ -205,7 +260,7 @@ def _checked(
 
 def schedule_key(subject: Subject, schedule: Schedule, unit: str, domain: str | None) -> str:
     """A key that is equal for equal schedules; the number of periods is left out, because it may grow."""
-    described = {
+    described: dict[str, Any] = {
         "subject": subject_json(subject.items, subject.where),
         "user": user_key(subject.user),
         "time": subject.time.name,
@@ -216,6 +271,13 @@ def schedule_key(subject: Subject, schedule: Schedule, unit: str, domain: str | 
         "unit": unit,
         "domain": domain,
     }
+    if subject.groups is not None:
+        found = subject.groups
+        described |= {
+            "per": found.per,
+            "groups": None if found.listed is None else [encode_item(group) for group in found.listed],
+            "groups_per_user": found.per_user or ALL_GROUPS,
+        }
     if subject.measure is not None:
         # Schedules by users keep the keys that they had before there were measures.
         measure = subject.measure

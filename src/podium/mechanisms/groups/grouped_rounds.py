@@ -41,7 +41,8 @@ class GroupedRounds(InFewGroups[AdaptiveTopK]):
         item was found: in a group without rows nothing is found, with certainty.
     Symbols
         inner, whose max_items_per_user bounds the items of a user in one group, and which has the clip of sums;
-        groups_per_user = g; known, the number of listed groups, all of which are shown (None: unknown groups).
+        groups_per_user = g, or as few as users have pairs of all groups; known, the number of listed groups, all of
+        which are shown (None: unknown groups).
     Source
         docs/proofs/groups.md, Theorems 3, 5, 6 and 9; docs/proofs/adaptive.md; for sums docs/proofs/measures.md.
     Assumes

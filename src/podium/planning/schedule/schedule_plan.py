@@ -16,45 +16,28 @@ from podium.mechanisms.measures.clipped_sums import grid_bits_of
 from podium.planning.facts import MAX_K, Facts, MeasureFacts
 from podium.planning.reach import MISS_PROBABILITY, round_up
 from podium.planning.schedule.calendar import Schedule
+from podium.planning.schedule.promise import SchedulePromise, some_periods
 from podium.planning.schedule.shares import RemainingBudget, Sharing, Unit, candidates_for, stage_for
 from podium.privacy import Guarantee, Limits, bounded_range_rho, zcdp_epsilon
-from podium.privacy.documents import Document
-from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
-from podium.user_columns import UserColumns
 
-__all__ = ["DEFAULT_MAX_ITEMS_PER_USER", "SchedulePlan", "plan_schedule"]
+__all__ = ["DEFAULT_MAX_ITEMS_PER_USER", "SchedulePlan", "no_delta", "plan_schedule"]
 
 DEFAULT_MAX_ITEMS_PER_USER = 1_000
 """How many items of a user count in a round of finding, by default."""
 _NORMAL_QUANTILE = Fraction(1645, 1000)
 """A standard normal variable is below it with probability 0.95."""
 _BITS = 10
-_MAX_NUMBERS = 12
-"""How many periods a plan names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulePlan(Document):
+class SchedulePlan(SchedulePromise):
     """A schedule and how its budget is divided if every period uses its full share."""
 
-    schedule: Schedule
-    unit: Unit
-    k: int
-    guarantee: Guarantee
-    limits: Limits
-    sharing: Sharing
     domain_size: int
     epsilon_per_item: Fraction
     lists_rho: Fraction
     stage: TruncatedGaussianHistogram | None
-    user: UserColumns | None = None
-    measure: MeasureFacts | None = None
-
-    @property
-    def parts(self) -> int:
-        """The number of fixed parts of the total: 1, unless a row is in several lists and each is capped."""
-        return self.schedule.overlap if self.unit is Unit.USER_PERIOD else 1
 
     def planned_epsilon(self, index: int) -> Fraction:
         """The epsilon of each selection in this period's list if every period uses its full share."""
@@ -96,11 +79,6 @@ class SchedulePlan(Document):
         return found if self.measure is None else found * self.measure.unit
 
     @property
-    def _largest(self) -> Fraction:
-        """The most that one user adds to one item of a list."""
-        return Fraction(1) if self.measure is None else (self.measure.clip or 1) * self.measure.unit
-
-    @property
     def list_rho(self) -> Fraction:
         """The cost of the first list."""
         return self.k * bounded_range_rho(self.epsilon_per_item)
@@ -133,50 +111,13 @@ class SchedulePlan(Document):
     def facts(self) -> list[tuple[str, str]]:
         """The plan in labelled lines, for people."""
         return [
-            ("schedule", self.schedule.sentence()),
-            ("unit", self._unit()),
-            ("promise", self._guarantee()),
-            *([] if self.measure is None else [("by", self._by(self.measure))]),
-            *([("measured", self._measured())] if self.measures_less else []),
+            *self._first_facts(),
             *([("in rounds", self._in_rounds())] if self.sharing.in_rounds else []),
             ("lists", self._lists()),
             ("finding", self._finding()),
             ("cost", self._cost()),
             ("every day", self._always()),
         ]
-
-    def _unit(self) -> str:
-        if self.unit is Unit.USER:
-            return f"a {unit_name(self.user)}, with all rows in all periods"
-        rows = (
-            "" if self.parts == 1 else f"; a row is in {self.parts} lists, each capped at 1/{self.parts} of the total"
-        )
-        every, user = self.schedule.every, unit_name(self.user)
-        return f"a {user} and a {every}: the rows that a {user} has in one {every}{rows}"
-
-    def _guarantee(self) -> str:
-        if self.unit is Unit.USER:
-            return f"all lists together are {self.guarantee.sentence(user=self.user)}"
-        epsilon, delta = display(self.guarantee.epsilon()), display(self.guarantee.cost.delta)
-        rows = f"the rows of any one {unit_name(self.user)} in any one {self.schedule.every}"
-        return f"({epsilon}, {delta})-differentially private for {rows}"
-
-    def _by(self, measure: MeasureFacts) -> str:
-        whom = f"per {unit_name(self.user)}, item and list"
-        return f"{measure.by}, counting at most {display(self._largest)} {whom}, as stated (the clip)"
-
-    @property
-    def measures_less(self) -> bool:
-        """Whether some periods repeat the last list."""
-        return len(self.sharing.lists) < self.schedule.periods
-
-    def _measured(self) -> str:
-        numbers = [f"{index + 1:,}" for index in self.sharing.lists]
-        told = numbers if len(numbers) <= _MAX_NUMBERS else [*numbers[: _MAX_NUMBERS - 1], "...", numbers[-1]]
-        return (
-            f"in {len(numbers):,} of {_periods(self.schedule.periods, self.schedule)} ({', '.join(told)}); the others "
-            "repeat the last list, which costs nothing"
-        )
 
     def _in_rounds(self) -> str:
         return (
@@ -222,7 +163,7 @@ class SchedulePlan(Document):
             return "once"
         steps = {later - earlier for earlier, later in pairwise(times)}
         if len(steps) == 1:
-            return f"{len(times)} times, every {_periods(steps.pop(), self.schedule)}"
+            return f"{len(times)} times, every {some_periods(steps.pop(), self.schedule)}"
         return f"{len(times)} times, when lists are measured"
 
     def _cost(self) -> str:
@@ -238,21 +179,8 @@ class SchedulePlan(Document):
         if self.sharing.in_rounds:
             rho, delta = self.sharing.for_rounds(0, RemainingBudget.of(self.limits))
             text = f"rho {display(rho)} and delta {display(delta)} for each list in rounds of its own; then {text}"
-        whose = "for all periods together" if self.unit is Unit.USER else f"for each {self.schedule.every}'s rows"
-        carried = "what a period does not use is carried forward" if self.unit is Unit.USER else "nothing is carried"
         most = f"epsilon {display(self.guarantee.epsilon())}" if self.by_epsilon else f"rho {display(self.limits.rho)}"
-        return f"{text}; at most {most} {whose}; {carried}"
-
-    def _always(self) -> str:
-        epsilon, delta = self.loss(self.schedule.periods)
-        if self.unit is Unit.USER:
-            return f"a user who appears in every period has lost at most epsilon {display(epsilon)} when all are over"
-        few = min(7, self.schedule.periods)
-        some, _ = self.loss(few)
-        return (
-            f"a user who appears in {_periods(few, self.schedule)} running has lost at most epsilon {display(some)}, "
-            f"in all {self.schedule.periods:,} epsilon {display(epsilon)}, at delta {display(delta)}"
-        )
+        return f"{text}; at most {most} {self._carried()}"
 
     def to_dict(self) -> dict[str, Any]:
         """Exact numbers as text, and the sentences."""
@@ -297,12 +225,7 @@ def plan_schedule(
     number = _check_k(k, domain_size)
     guarantee = Guarantee.of(epsilon, delta)
     if guarantee.cost.delta == 0 and domain_size is None:
-        raise InvalidArgument(
-            "delta",
-            delta,
-            allowed="a number with 0 < value < 1",
-            hint="Items that are not known beforehand cannot be found with delta=0: state the domain, or a delta.",
-        )
+        raise no_delta(delta, "state the domain, or a delta")
     limits = Limits.of(guarantee)
     alone = protected is Unit.USER_PERIOD
     sharing = Sharing(
@@ -353,6 +276,16 @@ def _check_unit(protected: Unit, schedule: Schedule, remeasure: int | None) -> N
         )
 
 
+def no_delta(delta: Number, instead: str) -> InvalidArgument:
+    """Why items that nobody listed need a delta, and what to say ``instead``."""
+    return InvalidArgument(
+        "delta",
+        delta,
+        allowed="a number with 0 < value < 1",
+        hint=f"Items that are not known beforehand cannot be found with delta=0: {instead}.",
+    )
+
+
 def _check_k(k: int, domain_size: int | None) -> int:
     """k as an integer within public limits."""
     number = exact_integer(k, "k", minimum=1)
@@ -360,7 +293,3 @@ def _check_k(k: int, domain_size: int | None) -> int:
     if number > maximum:
         raise InvalidArgument("k", k, allowed=f"an integer from 1 to {maximum}")
     return number
-
-
-def _periods(number: int, schedule: Schedule) -> str:
-    return f"{number:,} {schedule.every}{'s' * (number != 1)}"

@@ -77,7 +77,8 @@ class Sharing:
     how many periods new items are looked for and lists are measured.
 
     Windows that do not overlap share no rows, so what was found in one says less about the next. With ``in_rounds``
-    each of them is asked about as a ledger's question would be, while this brings back enough.
+    each of them is asked about as a ledger's question would be, while this brings back enough. ``grouped`` lists are
+    all found like that, in windows of any length: what was found in one group says nothing about another.
     """
 
     periods: int
@@ -85,10 +86,11 @@ class Sharing:
     finding: tuple[int, ...]
     growing: bool
     in_rounds: bool
+    grouped: bool
 
     def __init__(
         self, periods: int, *, rediscover: int | None = None, known: bool = False, span: int | None = 1,
-        remeasure: int | None = None, in_rounds: bool = False,
+        remeasure: int | None = None, in_rounds: bool = False, grouped: bool = False,
     ) -> None:  # fmt: skip
         number = exact_integer(periods, "periods", minimum=1)
         between = None if rediscover is None else exact_integer(rediscover, "rediscover", minimum=1)
@@ -97,11 +99,11 @@ class Sharing:
             raise InvalidArgument("rediscover", rediscover, allowed="None where the domain is stated")
         growing = span is None
         lists = list_periods(number, span, step)
-        finding = () if known else finding_periods(lists, number, between, growing=growing)
+        finding = () if known or grouped else finding_periods(lists, number, between, growing=growing)
         # Whoever says how often new items are looked for wants them to be kept.
         rounds = in_rounds and span == 1 and bool(finding) and rediscover is None
         fields = {"periods": number, "lists": lists, "finding": finding, "growing": growing, "in_rounds": rounds}
-        for name, value in fields.items():
+        for name, value in {**fields, "grouped": grouped}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -134,17 +136,27 @@ class Sharing:
         It is while they hold half of what they should; one period that shows that the users are too few is enough.
         After a round of finding every list is chosen from what was found.
         """
+        if self.grouped:
+            return True
         return self.in_rounds and not searches and 2 * items >= k * lists
 
     def for_rounds(
         self, index: int, left: RemainingBudget, *, minimum: Fraction = Fraction(0)
     ) -> tuple[Fraction, Fraction]:
         """(rho, delta) of a list that is found in rounds of its own; raises if rho is below ``minimum``."""
-        lists = len(_from(self.lists, index))
-        rho, delta = below((left.rho or Fraction(0)) / lists), significant_below(left.delta / lists)
+        later = self._lists_at(index)
+        lists, share = len(later), self._for_list(index) / self._sum(later, self._for_list)
+        rho, delta = below((left.rho or Fraction(0)) * share), significant_below(left.delta / lists)
         if rho == 0 or rho < minimum or delta == 0:
             raise _budget_error("delta" if delta == 0 else "rho")
         return rho, delta
+
+    def before_rounds(self, index: int, whole: RemainingBudget) -> RemainingBudget:
+        """What is left of ``whole`` before this period's list if all before it were found in rounds and used it up."""
+        lists = self._lists_at(index)
+        share = self._sum(lists, self._for_list) / self._sum(self.lists, self._for_list)
+        delta = whole.delta * Fraction(len(lists), len(self.lists))
+        return RemainingBudget(None, None if whole.rho is None else whole.rho * share, delta)
 
     def for_finding(self, index: int, left: RemainingBudget) -> tuple[Fraction, Fraction]:
         """(rho, delta) of a round of finding in this period, before its list."""

@@ -18,6 +18,7 @@ from podium.sources.sql.conditions import columns_of, condition
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import MEMBERS, PAIRS, ROWS, SIZE, USER, VALUE, column, row_column, rows
 from podium.sources.sql.groups.bounding import bounded_groups
+from podium.sources.sql.groups.pair_bounding import cut_pairs
 from podium.sources.sql.pair_values import clipped, pair_sum
 from podium.sources.sql.question_tables import QuestionTables
 from podium.sources.sql.relation import ItemTable
@@ -247,7 +248,8 @@ class Pairs(QuestionTables):
 
     def within(self, *, user_first: bool = False) -> exp.Select:
         """The pairs whose item is in the domain, if that is listed, and of the groups that their user keeps."""
-        per_user = None if self.query.groups is None else self.query.groups.per_user
+        groups = self.query.groups
+        per_user = None if groups is None else groups.per_user
         # The groups of a user are numbered before anything is counted: sorted pairs are then in that order already.
         pairs = self.distinct(user_first=user_first or per_user is not None)
         if self.kept is not None:
@@ -257,7 +259,10 @@ class Pairs(QuestionTables):
         if isinstance(self.domain, ItemTable):
             # A domain lists items of every group, or each with its group.
             pairs = self._joined(pairs, self.domain, self.places[len(self.places) - len(self.domain.columns) :])
-        return pairs if per_user is None else bounded_groups(self, pairs, per_user)
+        if per_user is not None:
+            pairs = bounded_groups(self, pairs, per_user)
+        most = None if groups is None else groups.pairs_per_user
+        return pairs if most is None else cut_pairs(self, pairs, most)
 
     def _among_named(self, pairs: exp.Select) -> exp.Select:
         """Of kept pairs those of the named items: few, because a round released them."""

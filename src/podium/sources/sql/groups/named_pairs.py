@@ -85,7 +85,7 @@ def counting(query: CountQuery, *, within_group: bool) -> CountQuery:
 def require_groups(query: CountQuery, kept: CountQuery) -> None:
     """Raise unless the query has the groups of the kept pairs, cut in the same way."""
     wanted, there = (cut and replace(cut, within_group=False) for cut in (query.groups, kept.groups))
-    if wanted != there or (there is not None and there.per_user is not None and query.salt != kept.salt):
+    if wanted != there or (there is not None and there.bounds and query.salt != kept.salt):
         raise InvalidArgument("query", "other groups", allowed="the groups of the kept pairs, and their salt")
 
 
