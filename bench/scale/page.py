@@ -76,10 +76,11 @@ each user and item first, as podium must. The tables have two columns more than 
 _SERVERS = """\
 ## PostgreSQL and Spark
 
-The indices are those that a table of events usually has, and one of both columns. Spark runs on two threads here; that
-an executor may die in the middle of a query is tested on two workers, with kill -9
-(`tests/integration/sources/test_spark_executors.py`): Spark repeats what was lost and the answer is right, or, if kept
-counts are lost, the question fails and stays paid.
+A list of 10 items as the planner finds it: in rounds, on distinct pairs that are kept without an index, so an index
+serves the plain query more than podium. The indices are those that a table of events usually has, and one of both
+columns. Spark runs on two threads here; that an executor may die in the middle of a query is tested on two workers,
+with kill -9 (`tests/integration/sources/test_spark_executors.py`): Spark repeats what was lost and the answer is right,
+or, if kept counts are lost, the question fails and stays paid.
 """
 
 _MODEL = """\
@@ -102,7 +103,7 @@ _WAREHOUSES = """\
 
 **Extrapolated, not run.** For {rows:,} rows, all of them distinct pairs (the worst case), {items:,} items and
 k_bar={k_bar:,}, the model says {total:,.0f} core seconds. On {nodes} nodes of {cores} cores each, if their engine were
-as fast per core as DuckDB here and divided the work evenly, that is {minutes:,.0f} minutes. The pairs have to be
+as fast per core as DuckDB here and divided the work evenly, that is {minutes:,.1f} minutes. The pairs have to be
 exchanged between nodes once, {terabytes:,.0f} TB as two 64-bit numbers each; that is not in the model, and the plain
 query has to do it as well. What carries over best is the ratio to the plain query. Podium itself gets {leaving:,} rows.
 {rounds}
