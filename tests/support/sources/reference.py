@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import hashlib
 import math
 import operator
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import duckdb
 from tests.support.sources.data import Table, utc
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Predicate, Wildcard
@@ -315,7 +317,20 @@ def bounded(user: Any, items: list[Any], query: CountQuery) -> list[Any]:
 
 def hashed(user: Any, item: tuple[Any, ...], query: CountQuery) -> Any:
     text = ":".join([str(query.salt), encoded(user), *map(encoded, item)])
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(), order(item)
+    return text_hash(text), order(item)
+
+
+def md5(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+@functools.cache
+def duckdb_hash(text: str) -> int:
+    ((number,),) = duckdb.execute("SELECT hash($text)", {"text": text}).fetchall()
+    return int(number)
+
+
+text_hash: Callable[[str], Any] = md5
 
 
 def weight(size: int, query: CountQuery) -> int:

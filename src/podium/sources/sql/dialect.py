@@ -8,14 +8,14 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from functools import partial, reduce
+from functools import reduce
 
 from sqlglot import exp
 
 from podium.query.predicate import Literal, Wildcard
 from podium.query.schema import Column, Kind
 from podium.sources.sql import arithmetic as sums
-from podium.sources.sql.expressions import ROWS, USER, column, row_column, rows, swapped
+from podium.sources.sql.expressions import ROWS, USER, column, row_column, rows
 
 __all__ = ["MAX_BIGINT", "MAX_SCALE", "MIN_BIGINT", "Dialect", "DuckDB", "Postgres", "Spark", "escape_pattern"]
 
@@ -69,13 +69,12 @@ class Dialect:
         """The number of code points."""
         return exp.Length(this=text)
 
-    def md5(self, text: exp.Expr) -> exp.Expr:
-        """The hash as 32 lower-case hex digits, a text in binary order; or what ``hash_order`` puts in that order."""
-        return self.binary(exp.MD5(this=text))
+    def text_hash(self, text: exp.Expr) -> exp.Expr:
+        """The hash of a text by which a user's items are ordered: MD5 as 32 lower-case hex digits, in binary order.
 
-    def hash_order(self) -> Sequence[Callable[[exp.Expr], exp.Expr]]:
-        """Changes to a hash, one after the other, that put hashes in the order of their hex digits."""
-        return ()
+        An engine may have another one: the bound holds for any hash.
+        """
+        return self.binary(exp.MD5(this=text))
 
     def concat(self, parts: Sequence[exp.Expr]) -> exp.Expr:
         """The concatenated texts, none of them NULL."""
@@ -261,14 +260,12 @@ class DuckDB(Dialect):
         return _unless_negative(exp.Rand(), value)
 
     def md5(self, text: exp.Expr) -> exp.Expr:
-        """The first 8 bytes of the hash as a number, the first byte last: digits would have to be written and read."""
-        number = exp.Anonymous(this="MD5_NUMBER", expressions=[text])
-        first = exp.BitwiseAnd(this=number, expression=exp.cast(exp.Literal.number(2**64 - 1), exp.DType.UINT128))
-        return exp.cast(first, exp.DType.UBIGINT)
+        """DuckDB's own hash of the text, 64 bits: MD5 of every pair would cost two thirds of a plain query.
 
-    def hash_order(self) -> Sequence[Callable[[exp.Expr], exp.Expr]]:
-        """The number with the first byte first; ties are broken by the item."""
-        return [partial(swapped, bits=bits) for bits in (8, 16, 32)]
+        A salt is used for one question only, so nobody compares the choice with that of another engine or version.
+        Texts with the same hash are in the order of their items, and the bound holds for any hash.
+        """
+        return exp.Anonymous(this="HASH", expressions=[text])
 
     def concat(self, parts: Sequence[exp.Expr]) -> exp.Expr:
         """The concatenated texts, in one step."""

@@ -170,7 +170,7 @@ class SqlSource(JoiningSource):
         """
         self._check_query(query, domain)
         builder, first = self._fenced_builder(query, domain, shown_as)
-        if keep_pairs or builder.counts_cut_pairs:
+        if keep_pairs:
             first, builder = {**first, KEPT_PAIRS: builder.pairs_to_keep()}, builder.reading_kept(KEPT_PAIRS)
             if keep_pairs and builder.keeps_users:
                 first, builder = {**first, KEPT_USERS: builder.users()}, replace(builder, kept_users=KEPT_USERS)
@@ -265,11 +265,7 @@ class SqlSource(JoiningSource):
         """A view of the data for one question."""
         self._check_query(query, domain)
         with self._counting_session(query, domain) as (builder, session):
-            counting = builder
-            if builder.counts_cut_pairs:
-                session.keep(KEPT_PAIRS, builder.pairs_to_keep(), pairs=True)
-                counting = builder.reading_kept(KEPT_PAIRS)
-            yield GroupedSqlSnapshot(counting, session)
+            yield GroupedSqlSnapshot(builder, session)
 
     @contextmanager
     def keep_pairs(self, query: CountQuery, *, domain: Domain | None = None) -> Iterator[SqlKeptPairs]:
