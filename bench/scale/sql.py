@@ -41,7 +41,7 @@ class _Trino(_Warehouse):
 
     name = "trino"
 
-    def md5(self, text: exp.Expr) -> exp.Expr:
+    def text_hash(self, text: exp.Expr) -> exp.Expr:
         encoded = exp.Anonymous(this="TO_UTF8", expressions=[text])
         digest = exp.Anonymous(this="MD5", expressions=[encoded])
         return exp.Lower(this=exp.Anonymous(this="TO_HEX", expressions=[digest]))

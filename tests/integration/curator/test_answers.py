@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.support.curator.tables import BUDGET, PURE, Watched, curator, events, tables_of_all_sizes
+from tests.support.sources.reference import duckdb_hash
 from tests.support.sources.sent import note_statements
 
 import podium
@@ -110,14 +110,14 @@ def many_items(path: Path, users: int, items: int) -> Path:
 
 
 def bounded(path: Path, most: int, salt: str | None, domain: Sequence[str] | None = None) -> Counter[str]:
-    """The reference: each user keeps the items smallest by MD5 of salt, user and item."""
+    """The reference: each user keeps the items smallest by DuckDB's hash of salt, user and item."""
     by_user: dict[int, set[str]] = defaultdict(set)
     for row in pq.read_table(path).to_pylist():
         if domain is None or row["article"] in domain:
             by_user[row["user_id"]].add(row["article"])
 
-    def place(user: int, item: str) -> str:
-        return hashlib.md5(f"{salt}:{user}:{len(item)}:{item}".encode(), usedforsecurity=False).hexdigest()
+    def place(user: int, item: str) -> int:
+        return duckdb_hash(f"{salt}:{user}:{len(item)}:{item}")
 
     counts: Counter[str] = Counter()
     for user, items in by_user.items():

@@ -95,7 +95,7 @@ def test_clickhouse() -> None:
 
 
 class OtherHash(SQLite):
-    def md5(self, text: exp.Expr) -> exp.Expr:
+    def text_hash(self, text: exp.Expr) -> exp.Expr:
         return exp.Lower(this=exp.Hex(this=text))
 
 
@@ -131,7 +131,7 @@ def broken(location: Any, dialect: Any) -> Iterator[EngineReport]:
     [
         (CaseBlind(), "case", "'a' and 'A' count as one item: case is ignored."),
         (PaddingBlind(), "trailing blanks", "'a' and 'a ' count as one item: trailing blanks are ignored."),
-        (OtherHash(), "MD5 of users and items", "A user keeps other items than by MD5 in Python"),
+        (OtherHash(), "hash of users and items", "A user keeps other items than by the hash of salt, user and item"),
         (Wrapping(), "sums without overflow", "Large sums wrap, are rounded, or raise."),
     ],
 )

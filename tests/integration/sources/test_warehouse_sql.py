@@ -83,8 +83,8 @@ def test_the_sql_means_what_podium_needs(dialect: Dialect) -> None:
 
 def test_a_hash_of_other_bytes_is_noticed() -> None:
     class Backwards(Trino):
-        def md5(self, text: exp.Expr) -> exp.Expr:
-            return exp.Anonymous(this="REVERSE", expressions=[super().md5(text)])
+        def text_hash(self, text: exp.Expr) -> exp.Expr:
+            return exp.Anonymous(this="REVERSE", expressions=[super().text_hash(text)])
 
     class Lengths(BigQuery):
         def length(self, text: exp.Expr) -> exp.Expr:

@@ -124,7 +124,9 @@ class GroupContract:
         query = grouped(("article",), "country", known=known)
         check_lists(visits, VISITS, query)
         assert visits.known_groups(query) == ("fr", "it", "nowhere")
-        assert set(reference.grouped(VISITS, query)) == {"fr", "it"}
+        # Of the fourth user's two it depends on the engine's hash; two others have only the first.
+        chosen = reference.chosen_groups(4, [("fr",), ("it",)], query)
+        assert set(reference.grouped(VISITS, query)) == {"fr", *(group for (group,) in chosen)}
         with visits.snapshot(query, domain=DomainItems(("b", "c"))) as snapshot:
             found = rows_of(snapshot.grouped_top_rows(2), 2)
         assert found == listing(reference.grouped(VISITS, query, ("b", "c")), 2)

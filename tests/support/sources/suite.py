@@ -93,7 +93,7 @@ class SourceContract(ContributionContract, MeasureContract, NormContract, GroupC
 
     @pytest.mark.parametrize("item", SCALARS)
     @pytest.mark.parametrize("most", [1, 3])
-    def test_each_user_keeps_the_same_items_on_every_engine(self, events: Source, item: str, most: int) -> None:
+    def test_which_items_each_user_keeps(self, events: Source, item: str, most: int) -> None:
         check_top(events, EVENTS, CountQuery((item,), "user_id", max_items_per_user=most, salt=SALT))
 
     @pytest.mark.parametrize("user", ["user name", "amount", "day", "moment"])

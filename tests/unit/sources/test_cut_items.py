@@ -1,12 +1,20 @@
-"""Users who are cut to a few items: an item is counted by all its pairs, less those that its users lost."""
+"""Users who are cut to a few items keep no more of them, even if all their hashes are equal."""
 
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 
+import duckdb
 import pyarrow as pa
+import pytest
+from sqlglot import exp
 
-from podium.sources import CountQuery, DomainItems, DuckDBSource
+from podium.query.schema import Column, Kind, Schema
+from podium.sources import CountQuery, DomainItems, DuckDBSource, PairValue
+from podium.sources.sql.builder import SqlBuilder
+from podium.sources.sql.dialect import DuckDB
+from podium.sources.sql.relation import Relation
 
 _CUT = CountQuery(("article",), "user_id", max_items_per_user=1, salt="0" * 32)
 
@@ -33,3 +41,34 @@ def test_who_has_few_items_keeps_them_all() -> None:
     # The fourth user keeps one of three items.
     assert sum(top.top(5).counts) == 4
     assert top.top(1).counts[0] >= 3
+
+
+class _EqualHashes(DuckDB):
+    def text_hash(self, text: exp.Expr) -> exp.Expr:
+        return exp.cast(exp.Literal.number(7), exp.DType.UBIGINT)
+
+
+_SCHEMA = Schema(tuple(Column(name, Kind.INTEGER) for name in ("user_id", "article")))
+
+
+@pytest.mark.parametrize("most", [1, 2, 11])
+@pytest.mark.parametrize("shape", ["counts", "weights", "sums"])
+def test_of_equal_hashes_the_least_items_are_kept(shape: str, most: int) -> None:
+    """However many rows there are: the engine sorts thousands in several parts."""
+    owned = {user: range(user % 5, user % 5 + 1 + user % 14) for user in range(700)}
+    rows = [(user, item) for user, items in owned.items() for item in (*items, *items)]
+    table = pa.table({"user_id": [user for user, _ in rows], "article": [item for _, item in rows]})
+    query = CountQuery(("article",), "user_id", max_items_per_user=most, salt="0" * 32)
+    expected: dict[int, int] = {}
+    for items in owned.values():
+        for item in items[:most]:
+            weight = 5 if shape == "weights" and len(items) == 1 else 2 if shape == "sums" else 1
+            expected[item] = expected.get(item, 0) + weight
+    if shape == "weights":
+        query = replace(query, weights=((1, 5), (most, 1)) if most > 1 else ((1, 5),))
+    if shape == "sums":
+        query = replace(query, value=PairValue(clip=3))
+    builder = SqlBuilder(Relation(exp.to_table("views"), _SCHEMA, _EqualHashes()), query)
+    with duckdb.connect() as connection:
+        connection.register("views", table)
+        assert dict(connection.execute(_EqualHashes().sql(builder.counts())).fetchall()) == expected

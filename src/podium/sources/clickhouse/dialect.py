@@ -45,8 +45,8 @@ class ClickHouse(Dialect):
         """The number of code points."""
         return exp.Anonymous(this="lengthUTF8", expressions=[text])
 
-    def md5(self, text: exp.Expr) -> exp.Expr:
-        """The 16 bytes of the hash, which are in the order of their hex digits."""
+    def text_hash(self, text: exp.Expr) -> exp.Expr:
+        """The 16 bytes of MD5, which are in the order of their hex digits."""
         return exp.Anonymous(this="MD5", expressions=[text])
 
     def explode(self, values: exp.Expr) -> exp.Expr:

@@ -150,8 +150,8 @@ def _comparisons(facts: EngineFacts) -> list[_Check]:
 
 
 def _hashes() -> list[_Check]:
-    problem = "A user keeps other items than by MD5 in Python: the hash, or the text that is hashed, differs."
-    return [("hashes", "MD5 of users and items", True, hashes_alike, problem)]
+    problem = "A user keeps other items than by the hash of salt, user and item: it, or the text that is hashed, differs."
+    return [("hashes", "hash of users and items", True, hashes_alike, problem)]
 
 
 def _fences(facts: EngineFacts) -> list[_Check]:

@@ -131,13 +131,6 @@ class SqlBuilder(QuestionTables):
         plain = self.query.value is None and self.query.groups is None and not self.query.without
         return plain and self.named is None and self._dialect.computes_once
 
-    @property
-    def counts_cut_pairs(self) -> bool:
-        """Whether items are counted by all pairs less those that are cut: pairs are read three times, and kept."""
-        query = self.query
-        plain = query.value is None and query.groups is None and query.weights is None
-        return plain and query.max_items_per_user is not None and self._dialect.computes_once
-
     def users(self) -> exp.Select:
         """Users and their number of items: what several queries join."""
         return self._pairs.users()
@@ -315,7 +308,8 @@ class SqlBuilder(QuestionTables):
     def counts(self, *, within: bool = True) -> exp.Select:
         """Every item with its count; with ``within`` only items of a listed domain."""
         norm, most, value = self.query.norm, self.query.max_items_per_user, self.query.value
-        if self.counts_cut_pairs and most is not None:
+        plain = value is None and self.query.groups is None and self.query.weights is None
+        if plain and most is not None and self._dialect.computes_once:
             return bounded_counts(self._pairs, most)
         if norm is not None and most is not None:
             pairs: exp.Query = NormedPairs(self._pairs, norm, most).query()

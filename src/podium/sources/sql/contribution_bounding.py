@@ -1,6 +1,7 @@
 """Contribution bounding: at most ``max_items_per_user`` items of a user count, chosen by a salted hash, and weighted.
 
-The choice is the same on every engine. Hashing is expensive, so only users with too many items are hashed.
+The bound holds for any hash, and of equal hashes the smaller item comes first. Where hashing is expensive, only users
+with too many items are hashed.
 """
 
 from __future__ import annotations
@@ -14,14 +15,12 @@ from podium.sources.sql.expressions import COUNT, PAIRS, ROWS, SIZE, USER, WEIGH
 from podium.sources.sql.pairs import ELEMENTS, Pairs
 from podium.sources.sql.salted_hash import hash_of
 
-__all__ = ["HASH", "bounded_counts", "bounded_pairs", "salted_hash", "weight_by_size", "with_hash"]
+__all__ = ["bounded_counts", "bounded_pairs", "salted_hash", "weight_by_size"]
 
 _SIZED, _RANKED, _LISTS = "sized", "ranked", "lists"
 # The names of common table expressions must differ from the tables that the query reads.
 _KEPT, _USERS = "podium_pairs", "podium_users"
 _PLACE = "place"
-HASH = "h"
-"""The column of ``with_hash``."""
 
 
 def bounded_pairs(pairs: Pairs, *, within: bool = True) -> exp.Query:
@@ -41,9 +40,9 @@ def bounded_pairs(pairs: Pairs, *, within: bool = True) -> exp.Query:
 
 
 def bounded_counts(pairs: Pairs, max_items: int) -> exp.Select:
-    """Every item with the number of users who keep it, on engines that compute a named subquery once.
+    """Every item with the number of users who keep it, where hashes cost little.
 
-    All its pairs less those that are cut, which are few: the others need not be found among all pairs first.
+    All pairs are hashed and sorted, once each: that takes less time than to find the users who are cut.
     """
     return _ContributionBound(pairs, max_items).counts()
 
@@ -94,28 +93,19 @@ class _ContributionBound:
 
     def by_join(self) -> exp.Query:
         """A join with the users' sizes: nothing is hashed or sorted for users who keep all their items."""
-        every = exp.union(self._items_of_uncut_users(), self._cut_hashed(), distinct=False, copy=False)
-        return self._with_users(every)
-
-    def counts(self) -> exp.Select:
-        """All pairs are hashed and sorted, once each: that is less work than to find the users who are cut."""
-        items = [column(place, PAIRS) for place in self.pairs.places]
-        hashed = with_hash(self.pairs, self._distinct(), self._columns(_SIZED, user=True))
-        kept = self._cut(hashed, column(HASH, _SIZED), None).subquery(PAIRS, copy=False)
-        counted = exp.select(*(item.as_(item.name) for item in items), rows().as_(COUNT)).from_(kept, copy=False)
-        return counted.group_by(*(item.copy() for item in items))
-
-    def _with_users(self, query: exp.Query) -> exp.Query:
-        """The query, with all pairs and the users that it names."""
+        cut = self._cut(self._pairs_of_cut_users(), self._hash(), self._last_weight())
+        every = exp.union(self._items_of_uncut_users(), cut, distinct=False, copy=False)
         # Pairs that a table keeps already are not copied.
         kept = self.pairs.kept is not None and self.pairs.without is None and self.pairs.named is None
-        pairs = query.with_(_KEPT, as_=self._distinct(), materialized=not kept, copy=False)
+        pairs = every.with_(_KEPT, as_=self._distinct(), materialized=not kept, copy=False)
         return pairs.with_(_USERS, as_=self._users(), materialized=True, copy=False)
 
-    def _cut_hashed(self, *, keep: bool = True) -> exp.Select:
-        """What users with too many items keep, or the rest."""
-        hashed = with_hash(self.pairs, self._pairs_of_cut_users(), self._columns(_SIZED, user=True))
-        return self._cut(hashed, column(HASH, _SIZED), self._last_weight(), keep=keep)
+    def counts(self) -> exp.Select:
+        """The items of all kept pairs, counted."""
+        items = [column(place, PAIRS) for place in self.pairs.places]
+        kept = self._cut(self._distinct(), self._hash(), None).subquery(PAIRS, copy=False)
+        counted = exp.select(*(item.as_(item.name) for item in items), rows().as_(COUNT)).from_(kept, copy=False)
+        return counted.group_by(*(item.copy() for item in items))
 
     def _users(self) -> exp.Select:
         """Users, their number of items, and their weight; without weights only those who are cut, who are few."""
@@ -146,16 +136,15 @@ class _ContributionBound:
         pairs = exp.select(*self._columns(_KEPT, user=True)).from_(_KEPT).join(_USERS, on=self._same_owner())
         return pairs.where(column(SIZE, _USERS) > self.max_items)
 
-    def _cut(self, pairs: exp.Select, order: exp.Expr, weight: exp.Expr | None, *, keep: bool = True) -> exp.Select:
-        """At most ``max_items`` items of each user, the smallest in ``order``; or all others."""
+    def _cut(self, pairs: exp.Select, order: exp.Expr, weight: exp.Expr | None) -> exp.Select:
+        """At most ``max_items`` items of each user, the smallest in ``order``."""
         keys = [order, *(column(place, _SIZED) for place in self.pairs.places)]
         kept = self._weighted_columns(weight)
         place = row_number([column(name, _SIZED) for name in self.pairs.owner], keys).as_(_PLACE)
         ranked = exp.select(*kept, place, copy=False).from_(pairs.subquery(_SIZED, copy=False), copy=False)
         names = (column(value.alias, _RANKED).as_(value.alias) for value in kept)
         placed = exp.select(*names).from_(ranked.subquery(_RANKED, copy=False), copy=False)
-        at = column(_PLACE, _RANKED)
-        return placed.where(at <= self.max_items if keep else at > self.max_items, copy=False)
+        return placed.where(column(_PLACE, _RANKED) <= self.max_items, copy=False)
 
     def _distinct(self) -> exp.Select:
         return self.pairs.within(user_first=True)
@@ -183,15 +172,6 @@ class _ContributionBound:
 
     def _hash(self) -> exp.Expr:
         return salted_hash(self.pairs, _SIZED)
-
-
-def with_hash(pairs: Pairs, chosen: exp.Select, columns: Sequence[exp.Expr]) -> exp.Select:
-    """These columns of chosen pairs, called ``sized``, with a hash that sorts like its digits."""
-    hashed = exp.select(*columns, salted_hash(pairs, _SIZED).as_(HASH)).from_(chosen.subquery(_SIZED))
-    for change in pairs.dialect.hash_order():
-        # A query for each, because it needs the hash more than once.
-        hashed = exp.select(*columns, change(column(HASH, _SIZED)).as_(HASH)).from_(hashed.subquery(_SIZED))
-    return hashed
 
 
 def salted_hash(pairs: Pairs, table: str) -> exp.Expr:

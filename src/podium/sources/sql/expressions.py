@@ -24,10 +24,7 @@ __all__ = [
     "row_column",
     "row_number",
     "rows",
-    "swapped",
 ]  # fmt: skip
-
-_LOW_BITS = {8: 0x00FF00FF00FF00FF, 16: 0x0000FFFF0000FFFF, 32: 0x00000000FFFFFFFF}
 
 ROWS, PAIRS = "rows_", "pairs"
 USER, COUNT, SIZE, MEMBERS, WEIGHT, VALUE, BUCKET = "u", "n", "t", "m", "w", "v", "j"
@@ -76,16 +73,3 @@ def any_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
 def number_among(value: exp.Expr, numbers: Iterable[int]) -> exp.Expr:
     """Whether the value is one of these numbers."""
     return exp.In(this=value, expressions=[exp.Literal.number(number) for number in numbers])
-
-
-def swapped(number: exp.Expr, bits: int) -> exp.Expr:
-    """An unsigned 64-bit number in which neighbours of this many bits have changed places.
-
-    With 8, 16 and 32 bits, one after the other, its bytes are in reverse.
-    """
-    mask = exp.cast(exp.Literal.number(_LOW_BITS[bits]), exp.DType.UBIGINT)
-    shift = exp.Literal.number(bits)
-    up = exp.BitwiseLeftShift(this=exp.paren(exp.BitwiseAnd(this=number, expression=mask)), expression=shift)
-    moved = exp.paren(exp.BitwiseRightShift(this=number.copy(), expression=shift.copy()))
-    down = exp.BitwiseAnd(this=moved, expression=mask.copy())
-    return exp.BitwiseOr(this=exp.paren(up), expression=exp.paren(down))

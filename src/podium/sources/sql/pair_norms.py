@@ -17,7 +17,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from podium.sources.pair_norm import PairNorm
-from podium.sources.sql.contribution_bounding import HASH, salted_hash, with_hash
+from podium.sources.sql.contribution_bounding import salted_hash
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import MEMBERS, SIZE, USER, VALUE, WEIGHT, column, row_number, rows
 from podium.sources.sql.pairs import Pairs
@@ -96,8 +96,7 @@ class NormedPairs:
         few = few.join(_USERS, on=self._same_user()).where(column(SIZE, _USERS) <= self.max_items)
         many = exp.select(*self._columns(_KEPT, user=True)).from_(_KEPT).join(_USERS, on=self._same_user())
         many = many.where(column(SIZE, _USERS) > self.max_items)
-        hashed = with_hash(self.pairs, many, self._columns(_SIZED, user=True))
-        every = exp.union(few, self._cut(hashed, column(HASH, _SIZED)), distinct=False, copy=False)
+        every = exp.union(few, self._cut(many, salted_hash(self.pairs, _SIZED)), distinct=False, copy=False)
         # Pairs that a table keeps already are not copied.
         kept = self.pairs.kept is not None and self.pairs.without is None
         return every.with_(_KEPT, as_=self._parts(), materialized=not kept, copy=False).with_(

@@ -1,4 +1,4 @@
-"""Several values as one text, and the salted hash that chooses what of a user counts: the same on every engine."""
+"""Several values as one text, the same on every engine, and its salted hash, which chooses what of a user counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COLON = exp.Literal.string(":")
 
 def hash_of(salt: str | None, values: Iterable[tuple[exp.Expr, Column]], dialect: Dialect) -> exp.Expr:
     """Of salt:user:item."""
-    return dialect.md5(text_of(values, dialect, [exp.Literal.string(str(salt))]))
+    return dialect.text_hash(text_of(values, dialect, [exp.Literal.string(str(salt))]))
 
 
 def text_of(values: Iterable[tuple[exp.Expr, Column]], dialect: Dialect, first: Sequence[exp.Expr] = ()) -> exp.Expr:

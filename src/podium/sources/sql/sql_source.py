@@ -172,7 +172,7 @@ class SqlSource(JoiningSource):
         builder, first = self._fenced_builder(query, domain, shown_as)
         if keep_pairs:
             first, builder = {**first, KEPT_PAIRS: builder.pairs_to_keep()}, builder.reading_kept(KEPT_PAIRS)
-            if keep_pairs and builder.keeps_users:
+            if builder.keeps_users:
                 first, builder = {**first, KEPT_USERS: builder.users()}, replace(builder, kept_users=KEPT_USERS)
         sent: list[exp.Expr] = [self.sql_dialect.keep(table, select) for table, select in first.items()]
         if edges is not None:

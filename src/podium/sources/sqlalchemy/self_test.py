@@ -112,11 +112,14 @@ def patterns_are_exact(engine: Engine) -> bool:
 
 
 def hashes_alike(engine: Engine) -> bool:
-    """Whether each user keeps the items that podium's hash selects."""
+    """Whether each user keeps the items that the hash of salt, user and item selects."""
+    pairs = [(user, item) for user in ("", "1:a", "\u00e9", "\U0001d11e") for item in _TEXTS]
+    hashes = _hashes(engine, [f"{_SALT}:{len(user)}:{user}:{len(item)}:{item}" for user, item in pairs])
+    if hashes is None:
+        return False
     items = defaultdict(list)
-    for user in ("", "1:a", "\u00e9", "\U0001d11e"):
-        items[user] = sorted(_TEXTS, key=lambda item, user=user: _hash(user, item))  # type: ignore[misc]
-    pairs = [(user, item) for user in items for item in _TEXTS]
+    for _, (user, item) in sorted(zip(hashes, pairs, strict=True)):
+        items[user].append(item)
     kept = [(user, item) for user, ordered in items.items() for item in ordered[:2]]
     return _count(engine, (Kind.TEXT, Kind.TEXT), pairs, max_items=2) == _expected(kept)
 
@@ -220,6 +223,11 @@ def _sums(weighed: Iterable[tuple[Any, int]]) -> _Counted:
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def _hash(user: str, item: str) -> str:
-    text = f"{_SALT}:{len(user)}:{user}:{len(item)}:{item}"
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+def _hashes(engine: Engine, texts: Sequence[str]) -> Sequence[Any] | None:
+    """MD5 of each text, or what the engine says is its own hash of it; None if it failed."""
+    if not engine.dialect.own_hash:
+        return [hashlib.md5(text.encode(), usedforsecurity=False).hexdigest() for text in texts]
+    column = Column(_ITEM, Kind.TEXT)
+    hashed = (engine.dialect.text_hash(_constant(engine.dialect, text, column)) for text in texts)
+    sql = engine.dialect.sql(exp.select(*(value.as_(f"h{place}") for place, value in enumerate(hashed))))
+    return try_session(engine, lambda session: session.fetch(sql)[0])

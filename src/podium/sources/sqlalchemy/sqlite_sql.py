@@ -86,8 +86,8 @@ class SQLite(Dialect):
         """A fence made of LIMIT, which OFFSET needs here: such a subquery is neither merged nor given conditions."""
         return super().fence(table, names).limit(-1)
 
-    def md5(self, text: exp.Expr) -> exp.Expr:
-        """The hash of the text's bytes."""
+    def text_hash(self, text: exp.Expr) -> exp.Expr:
+        """MD5 of the text's bytes."""
         return exp.MD5(this=exp.cast(text, "BLOB"))
 
     def microseconds(self, value: exp.Expr) -> exp.Expr:

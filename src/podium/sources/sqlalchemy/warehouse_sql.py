@@ -36,8 +36,8 @@ class Trino(Dialect):
         """The text itself: there are no collations."""
         return text
 
-    def md5(self, text: exp.Expr) -> exp.Expr:
-        """The hash as 32 lower-case hex digits: the engine hashes bytes, and writes capitals."""
+    def text_hash(self, text: exp.Expr) -> exp.Expr:
+        """MD5 as 32 lower-case hex digits: the engine hashes bytes, and writes capitals."""
         hashed = exp.Anonymous(this="MD5", expressions=[exp.Anonymous(this="TO_UTF8", expressions=[text])])
         return exp.Lower(this=exp.Anonymous(this="TO_HEX", expressions=[hashed]))
 
@@ -106,8 +106,8 @@ class BigQuery(Dialect):
         """The text without its collation."""
         return exp.Anonymous(this="COLLATE", expressions=[text, exp.Literal.string("")])
 
-    def md5(self, text: exp.Expr) -> exp.Expr:
-        """The hash as 32 lower-case hex digits: the engine gives bytes."""
+    def text_hash(self, text: exp.Expr) -> exp.Expr:
+        """MD5 as 32 lower-case hex digits: the engine gives bytes."""
         hashed = exp.Anonymous(this="MD5", expressions=[text])
         return exp.Anonymous(this="TO_HEX", expressions=[hashed])
 

@@ -148,10 +148,6 @@ class _GroupBound:
         of_many = exp.Exists(this=exp.select("1").from_(_MANY).where(column(USER, _MANY).eq(column(USER, _GROUPS))))
         hashed = exp.select(*(column(name, _GROUPS).as_(name) for name in names), self._hash(_GROUPS).as_(_HASH))
         hashed = hashed.from_(_GROUPS).where(of_many)
-        for change in self.pairs.dialect.hash_order():
-            # A query for each, because it needs the hash more than once.
-            named = (column(name, _SIZED).as_(name) for name in names)
-            hashed = exp.select(*named, change(column(_HASH, _SIZED)).as_(_HASH)).from_(hashed.subquery(_SIZED))
         keys = [column(_HASH, _RANKED), *(column(name, _RANKED) for name in self.pairs.group_places)]
         place = row_number([column(USER, _RANKED)], keys).as_(_PLACE)
         ranked = exp.select(*(column(name, _RANKED).as_(name) for name in names), place)
