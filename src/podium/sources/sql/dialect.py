@@ -264,7 +264,7 @@ class DuckDB(Dialect):
         return _unless_negative(exp.Rand(), value)
 
     def text_hash(self, text: exp.Expr) -> exp.Expr:
-        """A number of 64 bits: to compute MD5 of every pair would take two thirds of the time of a plain query.
+        """A number of 64 bits, which takes much less time than MD5.
 
         A salt is used for one question only, so no choice need equal that of another engine, or of another version.
         """

@@ -68,10 +68,6 @@ class _PairCut:
     def _first_of_many(self) -> exp.Select:
         """The pairs that users with too many keep."""
         hashed = exp.select(*self._columns(_KEPT), self._hash(_KEPT).as_(_HASH)).from_(_KEPT).where(self._has_more())
-        for change in self.pairs.dialect.hash_order():
-            # A query for each, because it needs the hash more than once.
-            changed = change(column(_HASH, _HASHED)).as_(_HASH)
-            hashed = exp.select(*self._columns(_HASHED), changed).from_(hashed.subquery(_HASHED))
         ordered = exp.select(*self._columns(_HASHED), self._place(_HASHED, column(_HASH, _HASHED)))
         ordered = ordered.from_(hashed.subquery(_HASHED))
         first = exp.select(*self._columns(_ORDERED)).from_(ordered.subquery(_ORDERED))
