@@ -150,7 +150,7 @@ def _comparisons(facts: EngineFacts) -> list[_Check]:
 
 
 def _hashes() -> list[_Check]:
-    problem = "A user keeps other items than by the hash of salt, user and item: it, or the text that is hashed, differs."
+    problem = "A user keeps other items than by the hash of salt, user and item: it, or the text, differs."
     return [("hashes", "hash of users and items", True, hashes_alike, problem)]
 
 
