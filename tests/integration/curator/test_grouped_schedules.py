@@ -195,7 +195,6 @@ def test_other_groups_are_another_schedule(two: Path) -> None:
 
 
 def test_a_picture_shows_one_list_over_time(two: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     with watching(two, str(tmp_path / "ledger.db"), periods=1) as monitor:
         (release,) = monitor.run()
     with pytest.raises(InvalidArgument, match=r"^lists="):
