@@ -70,8 +70,7 @@ WAYS: list[tuple[dict[str, Any], str, set[str]]] = [
 ]
 ONE_SHOT: list[tuple[dict[str, Any], str, set[str]]] = [
     ({**DOMAIN, "k": 5}, "SizedKnownTopK", {*TALLIES, "sizes"}),
-    # Its list ends at a wide gap, so nothing else is asked.
-    ({**DOMAIN, "k": 5, "max_items_per_user": 3}, "SizedKnownTopK", TALLIES),
+    ({**DOMAIN, "k": 5, "max_items_per_user": 3}, "SizedKnownTopK", {*TALLIES, "sizes"}),
     ({**DOMAIN, "k": 30}, "SizedKnownTopK", {*TALLIES, "sizes"}),
     ({**DOMAIN, "k": 5, "delta": 0}, "SizedKnownTopK", {*TALLIES, "sizes"}),
     ({**DOMAIN, "k": 5, "counts": True}, "RefinedTopK", ROUNDS),
@@ -108,6 +107,15 @@ def test_one_question_pays_what_it_drew(
     if epsilon == 50:
         assert {read.what for read in source.meter.reads} == reads
         assert release.complete
+
+
+def test_a_list_that_ends_at_a_wide_gap_asks_nothing_else(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {**DOMAIN, "k": 5}
+    with opened(made, monkeypatch, seed=3) as source:
+        release = podium.top(source, item="article", user="user_id", epsilon=50, delta="1e-6", **options)
+    check(source, release, facts_of(options))
+    assert {read.what for read in source.meter.reads} == TALLIES
+    assert release.complete
 
 
 def charged(asked: Curator) -> tuple[Fraction, Fraction]:
