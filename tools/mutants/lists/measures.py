@@ -140,5 +140,6 @@ MUTANTS = (
                 "test_what_is_not_a_number_counts_nothing_whatever_other_rows_are[kind0-others0]"
             ),
         ),
+        raises="SourceFailure",
     ),
 )
