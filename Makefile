@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PEERS  := opendp smartnoise pipelinedp tumult
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 # Tests start hundreds of Pythons, which would each compile podium again where an environment forbids keeping that.
 unexport PYTHONDONTWRITEBYTECODE
@@ -33,8 +34,9 @@ lint: $(VENV)/.test  ## ruff, mypy --strict and the import contracts
 system:
 	@tools/system-packages
 
-bench: $(VENV)/.test  ## measure podium against its peers, as ratios in one run
-	@$(BIN)/python -m bench
+bench: $(VENV)/.test system  ## measure podium against its peers, as ratios in one run (BENCH_ARGS=--quick: minutes)
+	@tools/environments $(PYTHON) build/environments $(PEERS) || echo "not all peers install here: the rest is measured"
+	@$(BIN)/python -m bench $(BENCH_ARGS)
 
 reproduce: $(VENV)/.test  ## compute the papers' results again: claimed, measured, verdict (REPRODUCE_ARGS=--quick: minutes)
 	@$(BIN)/python -m reproduce $(REPRODUCE_ARGS)
