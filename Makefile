@@ -9,7 +9,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test outside lint bench reproduce docs screens fuzz mutants audit dist clean system
+.PHONY: help demo test outside lint bench reproduce docs screens fuzz mutants types audit dist clean system
 
 help:  ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -58,6 +58,10 @@ fuzz: $(VENV)/.test  ## fuzz every target of tools/fuzz.py for FUZZ_SECONDS (60)
 
 mutants: $(VENV)/.test  ## break privacy-critical lines one at a time, and see that the tests notice (MUTANTS=ledger/: some)
 	@$(BIN)/python -m tools.mutants $(MUTANTS)
+
+types: $(VENV)/.test  ## pyright: the type of every public name is written down
+	@$(PIP) install --group types
+	@tools/verify-types $(VENV)
 
 audit: $(VENV)/.runtime  ## known vulnerabilities of what is installed (asks an advisory service on the network)
 	@$(PIP) install --group audit

@@ -19,6 +19,7 @@ from podium.sources.isolation import BATCH, Process, attempt, run_guarded, run_i
 from podium.sources.protocol import CountQuery, Domain
 from podium.sources.quiet import silence_loggers
 from podium.sources.snowflake.dialect import Snowflake, convert, kind_of, type_of
+from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.table_source import TableSource
 
@@ -56,7 +57,7 @@ class SnowflakeSource(TableSource):
     temporary table of the session. Opening asks for the columns; nothing is read from rows.
     """
 
-    sql_dialect = _DIALECT
+    sql_dialect: Dialect = _DIALECT
     sums = False
     """Whether it is known that no row makes a sum fail: an emulator cannot show it."""
 
