@@ -66,31 +66,23 @@ class _Token(Group):
     }
 
 
-app: typer.Typer = typer.Typer(
-    name="podium",
-    cls=_Root,
-    help=_HELP,
-    invoke_without_command=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings=SETTINGS,
-)
-_budget = typer.Typer(
-    cls=_Budget,
-    help="Create, inspect, verify and change the budgets of data sets.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-    context_settings=SETTINGS,
-)
-app.add_typer(_budget, name="budget")
-_token = typer.Typer(
-    cls=_Token,
-    help="Create, list and revoke the tokens of a service.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-    context_settings=SETTINGS,
-)
-app.add_typer(_token, name="token")
+def _group(name: str, commands: type[Group], text: str) -> typer.Typer:
+    return typer.Typer(
+        name=name,
+        cls=commands,
+        help=text,
+        invoke_without_command=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=SETTINGS,
+    )
+
+
+app: typer.Typer = _group("podium", _Root, _HELP)
+_budget = _group("budget", _Budget, "Create, inspect, verify and change the budgets of data sets.")
+_token = _group("token", _Token, "Create, list and revoke the tokens of a service.")
+app.add_typer(_budget)
+app.add_typer(_token)
 
 
 def _version(wanted: bool) -> None:
