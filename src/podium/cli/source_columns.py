@@ -64,12 +64,12 @@ def command_to_paste(source: str, schema: Schema, options: DataOptions) -> str:
     user = _likeliest(schema.columns, _PEOPLE, ())
     item = _likeliest([column for column in schema.columns if column.kind in _ITEM_KINDS], _THINGS, (user,))
     given: list[str] = []
-    for name, value in (("--table", options.table), ("--encoding", options.encoding)):
+    for name, value in (("--table", options.table), ("--encoding", options.files.encoding)):
         given += [name, value] if value not in (None, "utf-8") else []
-    for declared in options.types or ():
+    for declared in options.files.types or ():
         given += ["--types", declared]
-    given += ["--no-header"] if options.no_header else []
-    given += ["--bad-lines", "drop"] if options.bad_lines == "drop" else []
+    given += ["--no-header"] if options.files.no_header else []
+    given += ["--bad-lines", "drop"] if options.files.bad_lines == "drop" else []
     words = ["podium", "top", source, *given, "--item", item, "--user", user, "-k", "10"]
     return f"{shlex.join(words)} --epsilon 1 --delta 1e-6"
 
