@@ -136,7 +136,7 @@ MUTANTS = (
         ("unit/sources/test_kept_users.py::test_kept_users_are_those_of_all_pairs_only",),
     ),
     Mutant(
-        "sources/clickhouse/source.py",
+        "sources/idle_connections.py",
         "if session.empty() and idle:",
         "if idle:",
         "nothing that was kept is there for the next question",
