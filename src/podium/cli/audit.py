@@ -13,6 +13,7 @@ import typer
 
 from podium.cli.console import print_result, progress, say, settings
 from podium.cli.exit_codes import REFUTED
+from podium.cli.options import PlotFile
 from podium.cli.output import check_picture, print_document
 from podium.errors import InvalidArgument
 
@@ -65,9 +66,7 @@ def audit(
         int | None, typer.Option("--workers", metavar="N", help="Number of processes; by default one per processor.")
     ] = None,
     form: Annotated[AuditFormat, typer.Option("--format", "-f", help="Output format.")] = AuditFormat.MARKDOWN,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Also write a plot: .png, .svg or .pdf.")
-    ] = None,
+    plot: PlotFile = None,
 ) -> None:
     """Audit a mechanism: its distribution and its draws.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
 import typer
@@ -66,23 +67,18 @@ class _Token(Group):
     }
 
 
-def _group(name: str, commands: type[Group], text: str) -> typer.Typer:
-    return typer.Typer(
-        name=name,
-        cls=commands,
-        help=text,
-        invoke_without_command=True,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings=SETTINGS,
-    )
-
-
-app: typer.Typer = _group("podium", _Root, _HELP)
-_budget = _group("budget", _Budget, "Create, inspect, verify and change the budgets of data sets.")
-_token = _group("token", _Token, "Create, list and revoke the tokens of a service.")
-app.add_typer(_budget)
-app.add_typer(_token)
+_group = partial(
+    typer.Typer,
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings=SETTINGS,
+)
+app: typer.Typer = _group(name="podium", cls=_Root, help=_HELP)
+_budget = _group(cls=_Budget, help="Create, inspect, verify and change the budgets of data sets.")
+_token = _group(cls=_Token, help="Create, list and revoke the tokens of a service.")
+app.add_typer(_budget, name="budget")
+app.add_typer(_token, name="token")
 
 
 def _version(wanted: bool) -> None:
