@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from fractions import Fraction
+from inspect import getattr_static
 from types import FunctionType
 
 import pytest
@@ -44,5 +45,7 @@ def test_an_error_survives_the_way_between_processes(error: PodiumError) -> None
 
 def test_no_error_is_left_out() -> None:
     public = [getattr(errors, name) for name in errors.__all__]
-    with_fields = {one for one in public if isinstance(one, type) and isinstance(one.__init__, FunctionType)}
+    with_fields = {
+        one for one in public if isinstance(one, type) and isinstance(getattr_static(one, "__init__"), FunctionType)
+    }
     assert with_fields | {Refusal} == {type(error) for error in ERRORS}
