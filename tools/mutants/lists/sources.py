@@ -38,7 +38,7 @@ MUTANTS = (
         ("integration/curator/test_answers.py::test_each_user_adds_to_so_many_items",),
     ),
     Mutant(
-        "sources/sql/contribution_bounding.py",
+        "sources/sql/salted_hash.py",
         "values = zip((column(place, table) for place in (USER, *pairs.places)), declared, strict=True)",
         "values = zip((column(place, table) for place in pairs.places), declared[1:], strict=True)",
         "each user keeps items of their own",
