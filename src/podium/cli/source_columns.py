@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +35,8 @@ def print_columns(source: str, options: DataOptions) -> None:
     from podium.present.text.terminal import plain_table, rich_table
     from podium.sources import open_source
 
-    with named_source(source) as path:
-        opened = open_source(path, **options.reading())
-        try:
-            schema, untyped = opened.schema(), getattr(opened, "untyped", False)
-        finally:
-            opened.close()
+    with named_source(source) as path, closing(open_source(path, **options.reading())) as opened:
+        schema, untyped = opened.schema(), getattr(opened, "untyped", False)
     rows = [(column.name, _type_text(column)) for column in schema.columns]
     headers = ("column", "type")
     print_result(rich_table(headers, rows) if on_terminal() else plain_table(headers, rows))
