@@ -234,12 +234,12 @@ def test_a_connection_is_used_again_without_what_was_kept(engine: Any) -> None:
         with source.snapshot(query) as snapshot:
             # A table of an earlier question would have another count, or be in the way.
             assert snapshot.counts_of_counts() == ((users,), (1,))
-        (client,) = source._idle
+        (client,) = source._connections._idle
         assert client.query("SELECT name FROM system.tables WHERE is_temporary").result_rows == []
         engine.query(f"INSERT INTO again VALUES ({users + 1}, 'a')")
     with suppress(RuntimeError), source.snapshot(query) as snapshot:
         snapshot.counts_of_counts()
         raise RuntimeError
     # What ended badly is not used again.
-    assert source._idle == []
+    assert source._connections._idle == []
     source.close()

@@ -40,7 +40,7 @@ MUTANTS = (
         ("integration/curator/test_answers.py::test_each_user_adds_to_so_many_items",),
     ),
     Mutant(
-        "sources/sql/contribution_bounding.py",
+        "sources/sql/salted_hash.py",
         "values = zip((column(place, table) for place in (USER, *pairs.places)), declared, strict=True)",
         "values = zip((column(place, table) for place in pairs.places), declared[1:], strict=True)",
         "each user keeps items of their own",
@@ -138,7 +138,7 @@ MUTANTS = (
         ("unit/sources/test_kept_users.py::test_kept_users_are_those_of_all_pairs_only",),
     ),
     Mutant(
-        "sources/clickhouse/source.py",
+        "sources/idle_connections.py",
         "if session.empty() and idle:",
         "if idle:",
         "nothing that was kept is there for the next question",
