@@ -9,42 +9,42 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.support.columns import columns
 from tests.support.postgres import LINGUISTIC, new_database
 
 from podium.errors import InvalidArgument
 from podium.query.predicate import Compare, Like, Operator, Wildcard
-from podium.query.schema import Column, Kind
 from podium.sources import CountQuery, Source
 from podium.sources.postgresql.source import PostgreSQLSource
 from podium.sources.sqlalchemy.source import SQLAlchemySource
 
 TYPES = {
-    "user_id": ("smallint", Column("user_id", Kind.INTEGER)),
-    "mood": ("moods", Column("mood", Kind.TEXT)),
-    "padded": ("char(4)", Column("padded", Kind.TEXT)),
-    "id": ("uuid", Column("id", Kind.TEXT)),
-    "whole": ("numeric(5, 0)", Column("whole", Kind.DECIMAL)),
-    "hundreds": ("numeric(5, -2)", Column("hundreds", Kind.DECIMAL)),
-    "fine": ("numeric(30, 20)", Column("fine", Kind.DECIMAL, scale=20)),
-    "free": ("numeric", Column("free", Kind.DECIMAL, scale=38)),
-    "day": ("date", Column("day", Kind.DATE)),
-    "moment": ("timestamptz(3)", Column("moment", Kind.TIMESTAMP)),
-    "prices": ("numeric(7, 2)[]", Column("prices", Kind.LIST, Kind.DECIMAL, scale=2)),
-    "moods_list": ("moods[]", Column("moods_list", Kind.LIST, Kind.TEXT)),
-    "times": ("timestamptz[]", Column("times", Kind.LIST, Kind.TIMESTAMP)),
-    "matrix": ("int[][]", Column("matrix", Kind.LIST, Kind.INTEGER)),
-    "ratio": ("real", Column("ratio", Kind.FLOAT)),
-    "ratios": ("float8[]", Column("ratios", Kind.LIST, Kind.FLOAT)),
-    "data": ("jsonb", Column("data", Kind.OTHER)),
-    "raw": ("bytea", Column("raw", Kind.OTHER)),
-    "at": ("time", Column("at", Kind.OTHER)),
-    "long": ("interval", Column("long", Kind.OTHER)),
-    "place": ("point", Column("place", Kind.OTHER)),
-    "own": ("pair", Column("own", Kind.OTHER)),
-    "label": ("label", Column("label", Kind.TEXT)),
-    "labels": ("label[]", Column("labels", Kind.LIST, Kind.TEXT)),
-    "tags": ("tags", Column("tags", Kind.LIST, Kind.TEXT)),
-    "deep": ("tags[]", Column("deep", Kind.LIST, Kind.OTHER)),
+    "user_id": ("smallint", "integer"),
+    "mood": ("moods", "text"),
+    "padded": ("char(4)", "text"),
+    "id": ("uuid", "text"),
+    "whole": ("numeric(5, 0)", "decimal"),
+    "hundreds": ("numeric(5, -2)", "decimal"),
+    "fine": ("numeric(30, 20)", "decimal(20)"),
+    "free": ("numeric", "decimal(38)"),
+    "day": ("date", "date"),
+    "moment": ("timestamptz(3)", "timestamp"),
+    "prices": ("numeric(7, 2)[]", "list(decimal(2))"),
+    "moods_list": ("moods[]", "list(text)"),
+    "times": ("timestamptz[]", "list(timestamp)"),
+    "matrix": ("int[][]", "list(integer)"),
+    "ratio": ("real", "float"),
+    "ratios": ("float8[]", "list(float)"),
+    "data": ("jsonb", "other"),
+    "raw": ("bytea", "other"),
+    "at": ("time", "other"),
+    "long": ("interval", "other"),
+    "place": ("point", "other"),
+    "own": ("pair", "other"),
+    "label": ("label", "text"),
+    "labels": ("label[]", "list(text)"),
+    "tags": ("tags", "list(text)"),
+    "deep": ("tags[]", "list(other)"),
 }
 ROWS: tuple[dict[str, str], ...] = (
     {
@@ -119,7 +119,7 @@ def top(source: Source, query: CountQuery) -> list[tuple[Any, int]]:
 
 
 def test_kinds(source: Source) -> None:
-    assert source.schema().columns == tuple(column for _, column in TYPES.values())
+    assert source.schema().columns == columns({name: expected for name, (_, expected) in TYPES.items()})
 
 
 @pytest.mark.parametrize("item", EXPECTED)

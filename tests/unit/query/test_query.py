@@ -7,27 +7,28 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from tests.support.columns import schema
 from tests.support.hostile import COUNT, GOOD_TAIL, HOSTILE_CONDITIONS, HOSTILE_STATEMENTS
 
 from podium.errors import PodiumError, QuestionRefused, UnknownColumn
-from podium.query import Column, Kind, Schema, parse_sql, parse_where
+from podium.query import parse_sql, parse_where
 from podium.query.parse.statement import Parsed
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Wildcard
 from podium.query.record import subject_json
 
-SCHEMA = Schema(
-    (
-        Column("user_id", Kind.INTEGER),
-        Column("article", Kind.TEXT),
-        Column("country", Kind.TEXT),
-        Column("day", Kind.DATE),
-        Column("at", Kind.TIMESTAMP),
-        Column("price", Kind.DECIMAL, scale=2),
-        Column("flag", Kind.BOOLEAN),
-        Column("rating", Kind.FLOAT),
-        Column("tags", Kind.LIST, element=Kind.TEXT),
-        Column("Mixed Case", Kind.TEXT),
-    )
+SCHEMA = schema(
+    {
+        "user_id": "integer",
+        "article": "text",
+        "country": "text",
+        "day": "date",
+        "at": "timestamp",
+        "price": "decimal(2)",
+        "flag": "boolean",
+        "rating": "float",
+        "tags": "list(text)",
+        "Mixed Case": "text",
+    }
 )
 
 

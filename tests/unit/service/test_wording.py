@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.support.columns import schema
 
 from podium.planning.facts import Facts
 from podium.planning.question_budget import question_budget
@@ -14,17 +15,21 @@ from podium.planning.question_plan import Plan
 from podium.planning.strategy import strategy_for
 from podium.query import QuestionRecord, parse_where
 from podium.query.canonical import predicate_to_json
-from podium.query.schema import Column, Kind, Schema
 from podium.service.pages.snippets import in_curl, in_python, in_shell
 from podium.service.pages.wording import asks_the_same, condition_text, question_sentence, request_of
 from podium.wire.request import QuestionRequest
 
-SCHEMA = Schema(
-    (
-        Column("country", Kind.TEXT), Column("n", Kind.INTEGER), Column("day", Kind.DATE), Column("at", Kind.TIMESTAMP),
-        Column("price", Kind.DECIMAL, scale=2), Column("ok", Kind.BOOLEAN), Column('odd "name', Kind.TEXT),
-    )
-)  # fmt: skip
+SCHEMA = schema(
+    {
+        "country": "text",
+        "n": "integer",
+        "day": "date",
+        "at": "timestamp",
+        "price": "decimal(2)",
+        "ok": "boolean",
+        'odd "name': "text",
+    }
+)
 
 
 @pytest.mark.parametrize(
