@@ -13,13 +13,18 @@ from tests.support.columns import columns
 
 from podium.query.schema import Column
 
-__all__ = ["COMPARISONS", "DOMAIN", "EMPTY", "EVENTS", "FLOATS", "NAMES", "WIDE", "Table", "utc"]
+__all__ = ["COMPARISONS", "DOMAIN", "EMPTY", "EVENTS", "FLOATS", "NAMES", "WIDE", "Table", "quoted", "utc"]
 
 
 def utc(*parts: int) -> dt.datetime:
     """A timestamp as podium has them: without time zone, and meaning UTC."""
     year, month, day, hour, minute, second, micros = (*parts, *(0,) * (7 - len(parts)))
     return dt.datetime(year, month, day, hour, minute, second, micros, tzinfo=dt.UTC).replace(tzinfo=None)
+
+
+def quoted(name: str, mark: str = '"') -> str:
+    """A name as SQL quotes it, whatever characters it has."""
+    return mark + name.replace(mark, 2 * mark) + mark
 
 
 @dataclass(frozen=True)
