@@ -22,7 +22,7 @@ class HostileRow:
     format: str
     name: str
     row: bytes
-    fits: bool = False
+    fits: bool
 
 
 _HOSTILE: dict[tuple[str, bool], dict[str, bytes]] = {

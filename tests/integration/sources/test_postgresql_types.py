@@ -19,33 +19,23 @@ from podium.sources.postgresql.source import PostgreSQLSource
 from podium.sources.sqlalchemy.source import SQLAlchemySource
 
 TYPES = {
-    "user_id": ("smallint", "integer"),
-    "mood": ("moods", "text"),
-    "padded": ("char(4)", "text"),
-    "id": ("uuid", "text"),
-    "whole": ("numeric(5, 0)", "decimal"),
-    "hundreds": ("numeric(5, -2)", "decimal"),
-    "fine": ("numeric(30, 20)", "decimal(20)"),
-    "free": ("numeric", "decimal(38)"),
-    "day": ("date", "date"),
-    "moment": ("timestamptz(3)", "timestamp"),
-    "prices": ("numeric(7, 2)[]", "list(decimal(2))"),
-    "moods_list": ("moods[]", "list(text)"),
-    "times": ("timestamptz[]", "list(timestamp)"),
-    "matrix": ("int[][]", "list(integer)"),
-    "ratio": ("real", "float"),
-    "ratios": ("float8[]", "list(float)"),
-    "data": ("jsonb", "other"),
-    "raw": ("bytea", "other"),
-    "at": ("time", "other"),
-    "long": ("interval", "other"),
-    "place": ("point", "other"),
-    "own": ("pair", "other"),
-    "label": ("label", "text"),
-    "labels": ("label[]", "list(text)"),
-    "tags": ("tags", "list(text)"),
-    "deep": ("tags[]", "list(other)"),
+    "integer": {"user_id": "smallint"},
+    "text": {"mood": "moods", "padded": "char(4)", "id": "uuid", "label": "label"},
+    "decimal": {"whole": "numeric(5, 0)", "hundreds": "numeric(5, -2)"},
+    "decimal(20)": {"fine": "numeric(30, 20)"},
+    "decimal(38)": {"free": "numeric"},
+    "date": {"day": "date"},
+    "timestamp": {"moment": "timestamptz(3)"},
+    "list(decimal(2))": {"prices": "numeric(7, 2)[]"},
+    "list(text)": {"moods_list": "moods[]", "labels": "label[]", "tags": "tags"},
+    "list(timestamp)": {"times": "timestamptz[]"},
+    "list(integer)": {"matrix": "int[][]"},
+    "float": {"ratio": "real"},
+    "list(float)": {"ratios": "float8[]"},
+    "other": {"data": "jsonb", "raw": "bytea", "at": "time", "long": "interval", "place": "point", "own": "pair"},
+    "list(other)": {"deep": "tags[]"},
 }
+"""Types of PostgreSQL by what they become, each with the name of its column."""
 ROWS: tuple[dict[str, str], ...] = (
     {
         "mood": "glad", "padded": "ab", "id": "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", "whole": "7", "hundreds": "1234",
@@ -83,6 +73,7 @@ NATIVE, ALCHEMY = "native", "sqlalchemy"
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
+    declared = ", ".join(f"{name} {type_}" for named in TYPES.values() for name, type_ in named.items())
     with new_database() as url:
         with psycopg.connect(url) as connection:
             for statement in (
@@ -90,7 +81,7 @@ def url() -> Iterator[str]:
                 "CREATE TYPE pair AS (a int, b int)",
                 f"CREATE DOMAIN label AS text COLLATE {LINGUISTIC}",
                 "CREATE DOMAIN tags AS label[]",
-                f"CREATE TABLE things ({', '.join(f'{name} {type_}' for name, (type_, _) in TYPES.items())})",
+                f"CREATE TABLE things ({declared})",
                 'CREATE SCHEMA "My Schema"',
                 'CREATE TABLE "My Schema"."Odd.Table" AS SELECT * FROM things',
                 'CREATE VIEW public."Odd.Table" AS SELECT * FROM things',
@@ -119,7 +110,7 @@ def top(source: Source, query: CountQuery) -> list[tuple[Any, int]]:
 
 
 def test_kinds(source: Source) -> None:
-    assert source.schema().columns == columns({name: expected for name, (_, expected) in TYPES.items()})
+    assert source.schema().columns == columns({name: kind for kind, named in TYPES.items() for name in named})
 
 
 @pytest.mark.parametrize("item", EXPECTED)
