@@ -154,8 +154,10 @@ ELSEWHERE: list[tuple[QuestionRequest, str, str]] = [
     (
         QuestionRequest.of(item=["a", "b"], k=2, where=["a > 1", "b > 2"], ordered=False, domain=[["x", 1]]),
         ".top(['a', 'b'], k=2, ordered=False, where=['a > 1', 'b > 2'], domain=[['x', 1]])",
-        "podium top SOURCE --user USER --item a --item b -k 2 --unordered --where 'a > 1' --where 'b > 2' "
-        "--domain FILE",
+        (
+            "podium top SOURCE --user USER --item a --item b -k 2 --unordered --where 'a > 1' --where 'b > 2' "
+            "--domain FILE"
+        ),
     ),
     (
         QuestionRequest.of(winner="w", loser="l", comparisons_per_pair=5, items=["x", "y"], k=1),
