@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Hashable
 
 import pytest
-from tests.support.distributions import FALSE_ALARM, assert_three_way, chance_between, p_value
+from tests.support.distributions import FALSE_ALARM, chances_of_cells, p_value
+from tests.support.draws import check_three_ways, outcomes
 
 from podium.histogram import Histogram, Scores
 from podium.mechanisms.sparse_vector.hybrid import HybridTopK, Priority
@@ -19,18 +19,9 @@ BOTH: tuple[Priority, ...] = ("identities", "estimates")
 HISTOGRAM = Histogram({"a": 3, "b": 1, "c": 4, "d": 2})
 
 
-def outcomes(mechanism: HybridTopK, histogram: Histogram | Scores, draws: int, seed: int) -> Iterator[Hashable]:
-    bits = ReplayableBits(seed)
-    return (mechanism.release(histogram, bits=bits).outcome for _ in range(draws))
-
-
 @pytest.mark.parametrize("first", BOTH)
 def test_three_way(first: Priority) -> None:
-    def distribution_at(scale: Fraction) -> Mapping[Hashable, float]:
-        return HybridTopK("2.5", 2, 3 / scale, first=first).distribution(HISTOGRAM)  # type: ignore[return-value]
-
-    mechanism = HybridTopK("2.5", 2, 3, first=first)
-    assert_three_way(outcomes(mechanism, HISTOGRAM, DRAWS, 1), distribution_at, scale=Fraction(1))
+    check_three_ways(lambda scale: HybridTopK("2.5", 2, 3 / scale, first=first), HISTOGRAM, 1, count=DRAWS)
 
 
 @pytest.mark.parametrize("first", BOTH)
@@ -48,7 +39,7 @@ def test_three_way(first: Priority) -> None:
 def test_other_histograms(first: Priority, histogram: Histogram | Scores) -> None:
     for mechanism in (HybridTopK(1, 2, 3, first=first), HybridTopK(2, 4, 6, first=first, monotone=False)):
         distribution = mechanism.distribution(histogram)
-        assert p_value(outcomes(mechanism, histogram, 700, 2), distribution) > FALSE_ALARM  # type: ignore[arg-type]
+        assert p_value(outcomes(mechanism, histogram, 2), distribution) > FALSE_ALARM  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("first", BOTH)
@@ -63,12 +54,11 @@ def test_gaps_follow_their_density(first: Priority, k: int) -> None:
     for outcome in whole:
         if outcome == (BOTTOM,):
             continue
-        for low, high in itertools.pairwise(edges):
-            distribution[outcome, low] = chance_between(
-                lambda gap, outcome=outcome: mechanism.density(histogram, outcome, [gap]),  # type: ignore[misc]
-                low,
-                high,
-            )
+        cells = chances_of_cells(
+            lambda gap, outcome=outcome: mechanism.density(histogram, outcome, [gap]),  # type: ignore[misc]
+            edges,
+        )
+        distribution |= {(outcome, low): chance for low, chance in cells.items()}
     assert sum(distribution.values()) == pytest.approx(1, abs=1e-5)
     bits = ReplayableBits(3)
     seen: list[Hashable] = []
