@@ -71,7 +71,7 @@ conditions = st.recursive(
     ),
     max_leaves=6,
 )
-columns = st.lists(st.sampled_from(SCALARS), min_size=1, max_size=3, unique=True).map(tuple)
+item_columns = st.lists(st.sampled_from(SCALARS), min_size=1, max_size=3, unique=True).map(tuple)
 
 
 @st.composite
@@ -80,7 +80,7 @@ def queries(draw: st.DrawFn) -> CountQuery:
     salt = None if most is None else draw(st.binary(min_size=16, max_size=16)).hex()
     weights = None if most is None else draw(st.none() | steps(most))
     where = draw(st.none() | conditions)
-    return CountQuery(draw(columns), "user", where=where, max_items_per_user=most, salt=salt, weights=weights)
+    return CountQuery(draw(item_columns), "user", where=where, max_items_per_user=most, salt=salt, weights=weights)
 
 
 @st.composite

@@ -7,11 +7,10 @@ from collections.abc import Hashable
 
 import pytest
 from tests.support.distributions import FALSE_ALARM, chances_of_cells, p_value
-from tests.support.draws import check_three_ways, outcomes
+from tests.support.draws import check_three_ways, outcomes, releases
 
 from podium.histogram import Histogram, Scores
 from podium.mechanisms.sparse_vector.hybrid import HybridTopK, Priority
-from podium.randomness.replay import ReplayableBits
 from podium.release import BOTTOM
 
 DRAWS = 3000
@@ -60,10 +59,8 @@ def test_gaps_follow_their_density(first: Priority, k: int) -> None:
         )
         distribution |= {(outcome, low): chance for low, chance in cells.items()}
     assert sum(distribution.values()) == pytest.approx(1, abs=1e-5)
-    bits = ReplayableBits(3)
     seen: list[Hashable] = []
-    for _ in range(DRAWS // 2):
-        release = mechanism.release(histogram, bits=bits)
+    for release in releases(lambda bits: mechanism.release(histogram, bits=bits), 3, count=DRAWS // 2):
         if release.values:
             seen.append((release.outcome, max(edge for edge in edges if edge <= release.values[0])))
         else:
@@ -81,10 +78,8 @@ def test_two_gaps_to_the_threshold_agree_with_their_density() -> None:
         if b < d or a < c:
             continue
         cells[a, c] = 6 * _cell(mechanism, histogram, (a, b), (c, d))
-    bits = ReplayableBits(4)
     seen: list[Hashable] = []
-    for _ in range(DRAWS // 2):
-        release = mechanism.release(histogram, bits=bits)
+    for release in releases(lambda bits: mechanism.release(histogram, bits=bits), 4, count=DRAWS // 2):
         assert release.values is not None
         if release.complete and max(release.values) < cuts[-1]:
             seen.append(tuple(max(cut for cut in cuts if cut <= value) for value in release.values))

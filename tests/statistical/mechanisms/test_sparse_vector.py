@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 import pytest
 from tests.support.distributions import FALSE_ALARM, chances_of_cells, p_value
-from tests.support.draws import check_three_ways, outcomes
+from tests.support.draws import check_three_ways, outcomes, releases
 
 from podium.histogram import Histogram, Scores
 from podium.mechanisms.sparse_vector.scales import SparseNoise
@@ -62,10 +62,8 @@ def test_gaps_follow_their_density(noise: SparseNoise) -> None:
         )
         distribution |= {(branch, low): chance for low, chance in cells.items()}
     assert sum(distribution.values()) == pytest.approx(1, abs=1e-5)
-    bits = ReplayableBits(4)
     seen: list[Hashable] = []
-    for _ in range(DRAWS // 2):
-        release = mechanism.release(histogram, bits=bits)
+    for release in releases(lambda bits: mechanism.release(histogram, bits=bits), 4, count=DRAWS // 2):
         if not release.items:
             seen.append((0, 0))
             continue

@@ -82,22 +82,6 @@ def two_of_three(table: Path, window: str | None = "2 days") -> podium.TopKMonit
     return monitor(table, periods=3, window=window)
 
 
-def interrupted(*_: object, **__: object) -> None:
-    """In the place of any step: somebody pressed Ctrl-C."""
-    raise KeyboardInterrupt
-
-
-def interrupt_rounds(watching: podium.TopKMonitor, monkeypatch: pytest.MonkeyPatch) -> Entry:
-    """The reservation of the next list, whose rounds are interrupted: it is given up as spent."""
-    with monkeypatch.context() as patch:
-        patch.setattr(AdaptiveTopK, "run", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            next(watching.run())
-    reserved, failed = watching.history()[-2:]
-    assert (reserved.kind, failed.kind) == (Kind.RESERVED, Kind.FORFEITED)
-    return reserved
-
-
 STEPS: dict[str, Step] = {
     "before registering": before(Ledger, "register"),
     "after registering": after(Ledger, "register"),
@@ -133,3 +117,19 @@ def run(table: Path, step: str, periods: int, window: str | None = "2 days") -> 
             next(releases)
         STEPS[step]()
         next(releases)
+
+
+def interrupted(*_: object, **__: object) -> None:
+    """In the place of any step: somebody pressed Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+def interrupt_rounds(watching: podium.TopKMonitor, monkeypatch: pytest.MonkeyPatch) -> Entry:
+    """The reservation of the next list, whose rounds are interrupted: it is given up as spent."""
+    with monkeypatch.context() as patch:
+        patch.setattr(AdaptiveTopK, "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(watching.run())
+    reserved, failed = watching.history()[-2:]
+    assert (reserved.kind, failed.kind) == (Kind.RESERVED, Kind.FORFEITED)
+    return reserved
