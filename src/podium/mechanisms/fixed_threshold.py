@@ -23,7 +23,7 @@ from podium.histogram import Histogram, Item
 from podium.mechanisms.base import Distribution, Mechanism, certified_floats
 from podium.mechanisms.reader import Reads
 from podium.privacy.events import ApproximateMechanism, Event
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, grid_bits_for, noisy_values
 from podium.release import Release
 
@@ -57,7 +57,7 @@ class FixedThreshold(Mechanism):
     """
 
     reads: ClassVar[Reads] = Reads.TOP_ROWS
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/limited-domain.md", "Theorem 4"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/limited-domain.md", "Theorem 4")
     theorem: ClassVar[str] = "Durfee & Rogers 2019, Theorem 5 with the test h_i > h_(k+1) (fixed threshold)"
 
     k: int

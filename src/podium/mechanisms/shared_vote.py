@@ -15,7 +15,7 @@ from podium.mechanisms.finish_distribution import order_distribution
 from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights, shared_weights
 from podium.privacy.events import Event, LaplaceNoise
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, grid_bits_for, race
 from podium.release import Release
 
@@ -52,7 +52,7 @@ class SharedVoteTopK(Mechanism):
     """
 
     reads: ClassVar[Reads] = Reads.WEIGHTED_COUNTS
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/by-sizes.md", "Theorem 2"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/by-sizes.md", "Theorem 2")
     theorem: ClassVar[str] = f"{proofs[0]} (Laplace noise on shared counts)"
 
     k: int

@@ -27,7 +27,7 @@ from podium.mechanisms.joint.sampler import Ladder
 from podium.mechanisms.noisy import NoisyTopK
 from podium.mechanisms.rising import RisingTopK, rising_unit
 from podium.privacy.events import ApproximateMechanism, Event, PureMechanism
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, choose, system_bits
 from podium.release import Release
 
@@ -67,10 +67,7 @@ class TestedTopK(Mechanism):
     """
 
     __test__: ClassVar[bool] = False  # The name begins like that of a test.
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/tested.md", "section 3"),
-        Proof("docs/proofs/tested.md", "section 4"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/tested.md", "section 3", "section 4")
     theorem: ClassVar[str] = f"{proofs[0].file} (a bounded-range test, then a set at once or selections in turn)"
 
     k: int

@@ -35,7 +35,7 @@ from podium.mechanisms.truncated.laplace_histogram import TruncatedLaplaceHistog
 from podium.mechanisms.weights import Weights, spread_weights
 from podium.privacy import Guarantee, calibrate_epsilon, calibrate_gaussian, calibrate_sigma
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.privacy.theorems.conversion import split_delta
 from podium.randomness import BitSource
 from podium.release import Release
@@ -83,10 +83,7 @@ class SizedTopK:
     """
 
     reads: ClassVar[Reads] = Reads.ROUNDS
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/by-sizes.md", "Theorem 1"),
-        Proof("docs/proofs/by-sizes.md", "Theorem 3"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/by-sizes.md", "Theorem 1", "Theorem 3")
     theorem: ClassVar[str] = f"{proofs[0]}: a mechanism chosen by noisy numbers of users"
 
     k: int

@@ -19,7 +19,7 @@ from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.peeling import peeling_distribution
 from podium.mechanisms.weights import Weights, spread_weights
 from podium.privacy.events import Event, Selection
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource
 from podium.release import Release
 
@@ -66,7 +66,7 @@ class SetUnionThenTopK(Mechanism):
         Weighted sums as in GaussianSparseHistogram with ``weights``; each user adds at most 1 to each plain count.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/gaussian-histograms.md", "Theorem 2"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/gaussian-histograms.md", "Theorem 2")
     theorem: ClassVar[str] = f"{proofs[0]} (set union, then peeling), after Dick, Joseph & Raman 2026"
 
     k: int

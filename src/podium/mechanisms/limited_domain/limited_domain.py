@@ -29,7 +29,7 @@ from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k
 from podium.mechanisms.peeling import peeling_distribution
 from podium.mechanisms.reader import Reads
 from podium.privacy.events import Event, Selection, limited_domain_events
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit
 from podium.release import BOTTOM, Outcome, Release
 
@@ -86,13 +86,8 @@ class LimitedDomain(Mechanism):
 
     reads: ClassVar[Reads] = Reads.TOP_ROWS
     proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/limited-domain.md", "Theorem 1"),
-        Proof("docs/proofs/limited-domain.md", "Theorem 2"),
-        Proof("docs/proofs/limited-domain.md", "Theorem 3"),
-        Proof("docs/proofs/limited-domain.md", "section 3"),
-        Proof("docs/proofs/limited-domain.md", "section 9"),
-        Proof("docs/proofs/measures.md", "Theorem 1"),
-        Proof("docs/proofs/measures.md", "Theorem 2"),
+        *proofs_in("docs/proofs/limited-domain.md", "Theorem 1", "Theorem 2", "Theorem 3", "section 3", "section 9"),
+        *proofs_in("docs/proofs/measures.md", "Theorem 1", "Theorem 2"),
     )
     theorem: ClassVar[str] = "Durfee & Rogers 2019, Theorems 1 and 2 (limited domain, pay what you get)"
     grid_bits: ClassVar[int] = 20

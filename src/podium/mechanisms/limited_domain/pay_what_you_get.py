@@ -13,7 +13,7 @@ from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, Priva
 from podium.privacy.costs import Cost, worst_case
 from podium.privacy.events import Event, LimitedDomainCall, Selection
 from podium.privacy.guarantee import Guarantee
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.privacy.theorems.composition import limited_domain_delta
 from podium.randomness import BitSource
 from podium.release import Receipt, Release
@@ -53,7 +53,7 @@ class PayWhatYouGet:
     reads, and gives back what did not come out. A call that fails after the reservation gives nothing back.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/limited-domain.md", "Theorem 5"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/limited-domain.md", "Theorem 5")
 
     def __init__(self, k_star: int, l_star: int, epsilon_per_item: Number, delta: Number) -> None:
         self.k_star: int = positive_integer(k_star, "k_star")

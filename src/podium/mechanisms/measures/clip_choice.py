@@ -12,7 +12,7 @@ from podium.exact import Number, positive_fraction, positive_integer
 from podium.mechanisms.measures.amounts import Amounts, estimate_amounts
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import GaussianNoise
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, grid_bits_for, noisy_values
 
 __all__ = ["BUCKETS", "RESOLUTION", "ClipChoice"]
@@ -45,7 +45,7 @@ class ClipChoice:
     Every choice that follows is post-processing: one release serves a clip for selecting and another for measuring.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/measures.md", "Theorem 3"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/measures.md", "Theorem 3")
     theorem: ClassVar[str] = f"{proofs[0]}: Gaussian noise on two histograms"
 
     rho: Fraction

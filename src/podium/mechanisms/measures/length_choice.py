@@ -13,7 +13,7 @@ from podium.mechanisms.measures.amounts import Totals, estimate_totals
 from podium.mechanisms.measures.clip_choice import BUCKETS, RESOLUTION
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import GaussianNoise
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, grid_bits_for, noisy_values
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class NormChoice:
         The histograms are sums over users of what each adds as above. Users without pairs add nothing.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/measures.md", "Theorem 11"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/measures.md", "Theorem 11")
     theorem: ClassVar[str] = f"{proofs[0]}: Gaussian noise on histograms"
 
     rho: Fraction

@@ -10,7 +10,7 @@ from podium.exact import Number, positive_fraction, positive_integer, probabilit
 from podium.mechanisms.measures.norm_cutoff import norm_cutoff
 from podium.mechanisms.measures.norm_weights import NormWeights
 from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 
 __all__ = ["NormedHistogram"]
 
@@ -41,7 +41,7 @@ class NormedHistogram(TruncatedGaussianHistogram):
         and adds ``weights.weight(Q)`` times G to each. Sums are these integers.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/measures.md", "Theorem 8"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/measures.md", "Theorem 8")
     theorem: ClassVar[str] = f"{proofs[0]} (vectors of one length); Balle & Wang 2018 (Gaussian noise)"
 
     weights: NormWeights  # type: ignore[assignment] # it has what is read of weights here

@@ -26,7 +26,7 @@ from podium.mechanisms.sparse_vector.hybrid_distribution import (
 from podium.mechanisms.sparse_vector.scales import GapScales
 from podium.mechanisms.sparse_vector.threshold_budget import Movement, movement_of, require_threshold, resolve_theta
 from podium.privacy.events import Event, PureMechanism
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, grid_bits_for, race
 from podium.release import BOTTOM, Release
 
@@ -74,10 +74,7 @@ class HybridTopK(Mechanism):
         A known domain; each user moves each count by at most 1 (or Scores as stated).
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/thresholds-and-gaps.md", "Theorem 2"),
-        Proof("docs/proofs/thresholds-and-gaps.md", "Theorem 3"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/thresholds-and-gaps.md", "Theorem 2", "Theorem 3")
     theorem: ClassVar[str] = "Ding et al. 2021, Lemmas 7 and 8 (hybrids of noisy top-k and sparse vector)"
     grid_bits: ClassVar[int] = 20
 

@@ -19,7 +19,7 @@ from podium.mechanisms.sparse_vector.distribution import Found, sparse_density, 
 from podium.mechanisms.sparse_vector.scales import Branch, GapScales, SparseNoise, SparsePlan, sparse_plan
 from podium.mechanisms.sparse_vector.threshold_budget import Movement, movement_of, require_threshold, resolve_theta
 from podium.privacy.events import Event, PureMechanism
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, NoisyNumber, geometric, grid_bits_for
 from podium.release import Receipt, Release
 
@@ -74,7 +74,7 @@ class SparseVector(Mechanism):
         except through earlier answers.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/thresholds-and-gaps.md", "Theorem 1"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/thresholds-and-gaps.md", "Theorem 1")
     theorem: ClassVar[str] = "Ding et al. 2021, Theorem 2 (adaptive sparse vector with gap), for any number of branches"
     grid_bits: ClassVar[int] = 20
 

@@ -14,7 +14,7 @@ from podium.mechanisms.truncated.cutoff_noise import CutOffNoise
 from podium.mechanisms.truncated.cutoffs import laplace_cutoff
 from podium.mechanisms.weights import Weights, shared_weights
 from podium.privacy.events import Event, HiddenItems, LaplaceNoise
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 
 __all__ = ["TruncatedLaplaceHistogram"]
 
@@ -50,10 +50,7 @@ class TruncatedLaplaceHistogram(NoisyHistogram):
     mechanism, of which the release is post-processing.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/truncated-noise.md", "Theorem 2"),
-        Proof("docs/proofs/truncated-noise.md", "Theorem 3"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/truncated-noise.md", "Theorem 2", "Theorem 3")
     theorem: ClassVar[str] = f"{proofs[0]} (noise cut off at the threshold); Theorem 3 there for zCDP"
     family: ClassVar[Literal["gaussian", "laplace"]] = "laplace"
 
