@@ -18,7 +18,7 @@ from podium.mechanisms.base import UNSAID_NONE, Distribution, Mechanism
 from podium.mechanisms.domain import exact_scores, flag, list_scores, require_items, scores_of
 from podium.mechanisms.one_item import OneItem
 from podium.mechanisms.peeling import peeling_distribution
-from podium.privacy.events import BottomEvent, Event, PureMechanism, Selection
+from podium.privacy.events import BottomEvent, Event, Selection
 from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit, system_bits
 from podium.randomness.partial_sample import exact_floor
@@ -148,11 +148,6 @@ class ExponentialWithGap(OneItem):
 
     epsilon: Fraction
     monotone: bool
-
-    @property
-    def worst_case(self) -> tuple[Event, ...]:
-        """One pure mechanism: with its gap, the selection is no longer of bounded range epsilon."""
-        return (PureMechanism(self.epsilon),)
 
     def release(self, histogram: KnownDomain, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once: the winner of a Gumbel race, and its lead."""

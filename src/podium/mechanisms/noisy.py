@@ -201,11 +201,6 @@ class PermuteAndFlip(OneItem):
     epsilon: Fraction
     monotone: bool
 
-    @property
-    def worst_case(self) -> tuple[Event, ...]:
-        """One pure mechanism."""
-        return (PureMechanism(self.epsilon),)
-
     def release(self, histogram: KnownDomain, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on a known domain."""
         winner, _ = self._race(histogram, "exponential", bits=bits)

@@ -12,7 +12,7 @@ from podium.mechanisms.gaussian.level_distribution import StandardNoise
 from podium.mechanisms.noisy_histogram import NoisyHistogram
 from podium.mechanisms.truncated.cutoff_noise import CutOffNoise
 from podium.mechanisms.truncated.cutoffs import laplace_cutoff
-from podium.mechanisms.weights import Weights, shared_weights
+from podium.mechanisms.weights import SharesOneVote
 from podium.privacy.events import Event, HiddenItems, LaplaceNoise
 from podium.privacy.proofs import Proof, proofs_in
 
@@ -22,7 +22,7 @@ _MAX_ITEMS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class TruncatedLaplaceHistogram(NoisyHistogram):
+class TruncatedLaplaceHistogram(SharesOneVote, NoisyHistogram):
     """The items whose shared count plus Laplace noise cut off at a public bound passes that bound, in order.
 
     Use
@@ -70,16 +70,6 @@ class TruncatedLaplaceHistogram(NoisyHistogram):
     def worst_case(self) -> tuple[Event, ...]:
         """Laplace noise on what may come out either way, and what hides the rest; never less is paid."""
         return LaplaceNoise(self.epsilon * self.weights.total_sensitivity), HiddenItems(self.delta)
-
-    @property
-    def weights(self) -> Weights:
-        """What a user with t items adds to each of them: a share of 1, rounded down."""
-        return shared_weights(self.max_items_per_user)
-
-    @property
-    def first_weights(self) -> Weights:
-        """How much one user adds to each item."""
-        return self.weights
 
     @property
     def threshold(self) -> Fraction:
