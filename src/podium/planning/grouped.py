@@ -70,7 +70,6 @@ def _together(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strateg
     return Strategy(
         facts=facts,
         mechanism=mechanism,
-        measure=None,
         guarantee=budget.guarantee or total(mechanism.worst_case),
         why=(
             "Each user counts in all of their groups, with weights of one length over all of them, so that all groups "
@@ -111,7 +110,6 @@ def _in_rounds(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strate
     return Strategy(
         facts=facts,
         mechanism=mechanism,
-        measure=None,
         guarantee=budget.guarantee or total(mechanism.worst_case),
         why=_why(
             facts,

@@ -70,12 +70,13 @@ class Strategy:
 
     facts: Facts
     mechanism: AnyMechanism
-    measure: MeasureCounts | MeasureTogether | None
     guarantee: Guarantee
     why: str
     reach: Fraction
     reach_sentence: str
-    epsilon_per_item: Fraction | None
+    measure: MeasureCounts | MeasureTogether | None = None
+    epsilon_per_item: Fraction | None = None
+    """None where items have no epsilon of their own."""
     delta_per_call: Fraction = Fraction(0)
     theorem: Theorem | None = None
     pure: bool = False
@@ -262,7 +263,6 @@ def _strategy_in_rounds(
     return Strategy(
         facts=facts,
         mechanism=mechanism,
-        measure=None,
         guarantee=budget.guarantee or total(mechanism.worst_case),
         why=why,
         reach=reach,
@@ -296,7 +296,6 @@ def _sized_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
     return Strategy(
         facts=facts,
         mechanism=mechanism,
-        measure=None,
         guarantee=mechanism.guarantee,
         why=WHY_SHORT if mechanism.asks_lead else WHY_SIZED,
         reach=reach,
@@ -304,7 +303,6 @@ def _sized_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
             f"An item is found if it has well over {round_up(reach)} users who have no other item, or well over "
             f"{round_up(busy)} {whose}."
         ),
-        epsilon_per_item=None,
         delta_per_call=budget.delta,
         paths=paths,
         whole=True,
@@ -321,7 +319,6 @@ def _one_item_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
     return Strategy(
         facts=facts,
         mechanism=mechanism,
-        measure=None,
         guarantee=Guarantee.approximate(budget.epsilon, budget.delta),
         why=(
             "The items are not known beforehand, and each user counts with one: Laplace noise on every count has the "
@@ -329,7 +326,6 @@ def _one_item_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
         ),
         reach=reach,
         reach_sentence=f"An item is found if it has well over {round_up(reach)} users.",
-        epsilon_per_item=None,
         delta_per_call=budget.delta,
         paths=ONCE,
         whole=True,
