@@ -13,16 +13,9 @@ from podium.histogram import Groups, Histogram, Item, KnownDomain
 from podium.mechanisms.weights import Weights
 from podium.randomness import BitSource, grid_bits_for, race
 
-__all__ = ["domain_size", "exact_scores", "flag", "list_scores", "rank_by_noise", "require_items", "scores_of"]
+__all__ = ["domain_size", "exact_scores", "list_scores", "rank_by_noise", "require_items", "scores_of"]
 
 _MAX_OUTCOMES = 100_000
-
-
-def flag(value: object, name: str) -> bool:
-    """A bool, and nothing that merely looks true."""
-    if not isinstance(value, bool):
-        raise InvalidArgument(name, value, allowed="True or False")
-    return value
 
 
 def exact_scores(groups: Groups) -> list[Fraction]:

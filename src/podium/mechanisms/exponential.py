@@ -12,10 +12,10 @@ import flint
 import numpy as np
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, ball, positive_fraction, positive_integer
+from podium.exact import Number, ball, flag, positive_fraction, positive_integer
 from podium.histogram import Item, KnownDomain
 from podium.mechanisms.base import UNSAID_NONE, Distribution, Mechanism
-from podium.mechanisms.domain import exact_scores, flag, list_scores, require_items, scores_of
+from podium.mechanisms.domain import exact_scores, list_scores, require_items, scores_of
 from podium.mechanisms.one_item import OneItem
 from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy.events import BottomEvent, Event, Selection

@@ -11,10 +11,10 @@ from typing import ClassVar, cast
 import flint
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, ball, positive_fraction, positive_integer
+from podium.exact import Number, ball, flag, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import flag, list_scores, require_items
+from podium.mechanisms.domain import list_scores, require_items
 from podium.mechanisms.finish_distribution import (
     RationalNoise,
     gap_density,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from podium.exact import Number, positive_fraction
+from podium.exact import Number, flag, positive_fraction
 from podium.histogram import Item, KnownDomain
 from podium.mechanisms.base import Mechanism
-from podium.mechanisms.domain import flag, require_items
+from podium.mechanisms.domain import require_items
 from podium.privacy.events import Event, PureMechanism
 from podium.randomness import BitSource, NoiseName, grid_bits_for, race
 

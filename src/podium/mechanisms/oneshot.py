@@ -16,6 +16,7 @@ from podium.exact import (
     ball,
     ball_precision,
     dyadic_above,
+    flag,
     positive_fraction,
     positive_integer,
     probability,
@@ -23,7 +24,7 @@ from podium.exact import (
 )
 from podium.histogram import KnownDomain, Scores, item_order
 from podium.mechanisms.base import Distribution, Mechanism, describe
-from podium.mechanisms.domain import flag, list_scores, require_items, scores_of
+from podium.mechanisms.domain import list_scores, require_items, scores_of
 from podium.mechanisms.finish_distribution import set_distribution
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise, PureMechanism
 from podium.privacy.guarantee import total

@@ -13,10 +13,10 @@ from typing import ClassVar
 import flint
 import numpy as np
 
-from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.exact import Number, flag, positive_fraction, positive_integer, probability
 from podium.histogram import Groups, Item, KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import flag, list_scores, require_items
+from podium.mechanisms.domain import list_scores, require_items
 from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy import calibrate_schedule
 from podium.privacy.events import Event, Selection

@@ -17,12 +17,11 @@ from typing import ClassVar
 import numpy as np
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer, probability
+from podium.exact import Number, ball, exact_fraction, flag, positive_fraction, positive_integer, probability
 from podium.histogram import KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 from podium.mechanisms.canonical.envelope import log_binomial
-from podium.mechanisms.domain import flag
 from podium.mechanisms.joint.sampler import Ladder
 from podium.mechanisms.noisy import NoisyTopK
 from podium.mechanisms.rising import RisingTopK, rising_unit

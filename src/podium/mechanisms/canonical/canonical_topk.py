@@ -19,6 +19,7 @@ from podium.exact import (
     ball_precision,
     dyadic_above,
     exact_fraction,
+    flag,
     positive_fraction,
     positive_integer,
     probability,
@@ -28,7 +29,7 @@ from podium.histogram import KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.canonical.classes import Loss, Ranking, block_size
 from podium.mechanisms.canonical.rejection import CanonicalNoise, SubsetSampler
-from podium.mechanisms.domain import flag, list_scores
+from podium.mechanisms.domain import list_scores
 from podium.privacy.events import Event, PureMechanism, SetSelection
 from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, system_bits

@@ -10,10 +10,10 @@ from typing import ClassVar
 
 import flint
 
-from podium.exact import Number, ball, positive_fraction, positive_integer
+from podium.exact import Number, ball, flag, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import flag, list_scores
+from podium.mechanisms.domain import list_scores
 from podium.mechanisms.joint.sampler import Ladder, SequenceSampler
 from podium.privacy.events import Event, SetSelection
 from podium.privacy.proofs import Proof, proofs_in

@@ -17,6 +17,7 @@ from podium.exact import (
     ball,
     ball_precision,
     dyadic_above,
+    flag,
     positive_fraction,
     positive_integer,
     probability,
@@ -124,10 +125,8 @@ class LimitedDomain(Mechanism):
         put(self, "max_items_per_user", bound)
         if noise not in ("gumbel", "laplace"):
             raise InvalidArgument("noise", noise, allowed="'gumbel' or 'laplace'")
-        if not isinstance(strict, bool):
-            raise InvalidArgument("strict", strict, allowed="True or False")
         put(self, "noise", noise)
-        put(self, "strict", strict)
+        put(self, "strict", flag(strict, "strict"))
         put(self, "clip", positive_integer(clip, "clip"))
         put(self, "at_least", None if at_least is None else positive_fraction(at_least, "at_least"))
         if self.max_rows < self.k:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from podium.exact import Number, positive_fraction
-from podium.mechanisms.domain import flag
+from podium.exact import Number, flag, positive_fraction
 from podium.mechanisms.measures.amount_histograms import AmountHistograms
 from podium.mechanisms.measures.amounts import Totals, estimate_totals
 from podium.mechanisms.measures.clip_choice import BUCKETS, RESOLUTION

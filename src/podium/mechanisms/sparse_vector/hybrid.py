@@ -12,10 +12,10 @@ import flint
 import numpy as np
 
 from podium.errors import InvalidArgument
-from podium.exact import Number
+from podium.exact import Number, flag
 from podium.histogram import Groups, Item, KnownDomain
 from podium.mechanisms.base import Distribution
-from podium.mechanisms.domain import domain_size, flag, list_scores
+from podium.mechanisms.domain import domain_size, list_scores
 from podium.mechanisms.sparse_vector.hybrid_distribution import (
     Candidate,
     Field,

@@ -11,10 +11,10 @@ from typing import ClassVar, NamedTuple, cast, get_args
 import flint
 
 from podium.errors import BudgetExceeded, InvalidArgument
-from podium.exact import Number, exact_fraction, positive_integer
+from podium.exact import Number, exact_fraction, flag, positive_integer
 from podium.histogram import Item, KnownDomain, Scores, item_order
 from podium.mechanisms.base import Distribution
-from podium.mechanisms.domain import domain_size, flag, list_scores
+from podium.mechanisms.domain import domain_size, list_scores
 from podium.mechanisms.sparse_vector.distribution import Found, sparse_density, sparse_distribution
 from podium.mechanisms.sparse_vector.scales import Branch, GapScales, SparseNoise, SparsePlan, sparse_plan
 from podium.mechanisms.sparse_vector.threshold_budget import AboveThreshold, Movement, movement_of, resolve_theta
