@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         | SizedTopK
     )
 
-__all__ = ["DEFAULT_MAX_ITEMS_PER_USER", "Strategy", "found_sentence", "strategy_for"]
+__all__ = ["DEFAULT_MAX_ITEMS_PER_USER", "Strategy", "found_sentence", "strategy_for", "strategy_in_rounds"]
 
 DEFAULT_MAX_ITEMS_PER_USER = 1_000
 _READ_IN_ROUNDS = (Reads.ROUNDS, Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_IN_ROUNDS_AT_CLIP)
@@ -228,7 +228,7 @@ def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
         counts=facts.counts,
     )
     reach = mechanism.first_threshold
-    return _strategy_in_rounds(
+    return strategy_in_rounds(
         facts,
         budget,
         mechanism,
@@ -250,16 +250,17 @@ def found_sentence(reach: Fraction) -> str:
     )
 
 
-def _strategy_in_rounds(
+def strategy_in_rounds(
     facts: Facts,
     budget: RoundsBudget,
-    mechanism: AdaptiveTopK | RefinedTopK,
+    mechanism: AnyMechanism,
     *,
     why: str,
     reach: Fraction,
     reach_sentence: str,
     paths: str,
 ) -> Strategy:
+    """A strategy whose mechanism divides one mu^2 among its rounds by itself."""
     return Strategy(
         facts=facts,
         mechanism=mechanism,
@@ -344,7 +345,7 @@ def _refined_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
     # Two standard deviations of a difference, if everything were spent on it.
     reach = dyadic_above(mechanism.stage(Fraction(1)).count_sigma * Fraction(283, 100), REACH_BITS)
     reason = "counts are wanted" if facts.counts and facts.k <= MAX_SHORT_KNOWN_LIST else "the list is long"
-    return _strategy_in_rounds(
+    return strategy_in_rounds(
         facts,
         budget,
         mechanism,
