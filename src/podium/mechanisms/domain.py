@@ -1,4 +1,4 @@
-"""What known-domain mechanisms ask of a domain: its size, its items one by one or by noise, the scores of a few."""
+"""What mechanisms ask of a domain: its size, its items, a few scores, the first by noise; a delta if it is unknown."""
 
 from __future__ import annotations
 
@@ -9,13 +9,27 @@ from typing import Literal
 import numpy as np
 
 from podium.errors import InvalidArgument
+from podium.exact import Number, probability
 from podium.histogram import Groups, Histogram, Item, KnownDomain
 from podium.mechanisms.weights import Weights
 from podium.randomness import BitSource, grid_bits_for, race
 
-__all__ = ["domain_size", "exact_scores", "list_scores", "rank_by_noise", "require_items", "scores_of"]
+__all__ = [
+    "domain_size",
+    "exact_scores",
+    "list_scores",
+    "rank_by_noise",
+    "require_items",
+    "scores_of",
+    "unknown_domain_delta",
+]
 
 _MAX_OUTCOMES = 100_000
+
+
+def unknown_domain_delta(delta: Number) -> Fraction:
+    """The delta of a mechanism that finds items which nobody listed: above 0."""
+    return probability(delta, "delta", hint="An unknown domain cannot be private with delta=0.")
 
 
 def exact_scores(groups: Groups) -> list[Fraction]:

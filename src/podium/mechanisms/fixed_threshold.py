@@ -16,11 +16,11 @@ from podium.exact import (
     dyadic_above,
     positive_fraction,
     positive_integer,
-    probability,
     rational_bounds,
 )
 from podium.histogram import Histogram, Item
 from podium.mechanisms.base import Distribution, Mechanism, certified_floats
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.reader import Reads
 from podium.privacy.events import ApproximateMechanism, Event
 from podium.privacy.proofs import Proof, proofs_in
@@ -68,7 +68,7 @@ class FixedThreshold(Mechanism):
         put = object.__setattr__
         put(self, "k", positive_integer(k, "k"))
         put(self, "epsilon_per_item", positive_fraction(epsilon_per_item, "epsilon_per_item"))
-        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "delta", unknown_domain_delta(delta))
 
     @property
     def worst_case(self) -> tuple[Event, ...]:

@@ -11,9 +11,10 @@ from typing import ClassVar
 import flint
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.exact import Number, positive_fraction, positive_integer
 from podium.histogram import Histogram, Item
 from podium.mechanisms.base import Distribution, Mechanism, describe
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.exponential import ExponentialTopK
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.peeling import peeling_distribution
@@ -88,7 +89,7 @@ class SetUnionThenTopK(Mechanism):
         put = object.__setattr__
         put(self, "k", positive_integer(k, "k"))
         put(self, "epsilon_per_item", positive_fraction(epsilon_per_item, "epsilon_per_item"))
-        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "delta", unknown_domain_delta(delta))
         put(self, "max_items_per_user", positive_integer(max_items_per_user, "max_items_per_user"))
         put(self, "sigma", GaussianSparseHistogram(delta=delta, sigma=sigma, rho=rho, weights=self.weights).sigma)
 

@@ -20,11 +20,11 @@ from podium.exact import (
     flag,
     positive_fraction,
     positive_integer,
-    probability,
     rational_bounds,
 )
 from podium.histogram import Histogram, Item, TopRows
 from podium.mechanisms.base import UNSAID, UNSAID_NONE, Distribution, Mechanism, certified_floats, describe
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.limited_domain.laplace import laplace_cost
 from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_distribution
 from podium.mechanisms.peeling import peeling_distribution
@@ -120,7 +120,7 @@ class LimitedDomain(Mechanism):
         put(self, "k", positive_integer(k, "k"))
         put(self, "k_bar", k_bar if isinstance(k_bar, PrivateKBar) else positive_integer(k_bar, "k_bar"))
         put(self, "epsilon_per_item", positive_fraction(epsilon_per_item, "epsilon_per_item"))
-        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "delta", unknown_domain_delta(delta))
         bound = None if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
         put(self, "max_items_per_user", bound)
         if noise not in ("gumbel", "laplace"):

@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
 from podium.errors import BudgetExceeded
-from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.exact import Number, positive_fraction, positive_integer
 from podium.histogram import Histogram
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
 from podium.privacy.costs import Cost, worst_case
 from podium.privacy.events import Event, LimitedDomainCall, Selection
@@ -59,7 +60,7 @@ class PayWhatYouGet:
         self.k_star: int = positive_integer(k_star, "k_star")
         self.l_star: int = positive_integer(l_star, "l_star")
         self.epsilon_per_item: Fraction = positive_fraction(epsilon_per_item, "epsilon_per_item")
-        self.delta: Fraction = probability(delta, "delta", hint="An unknown domain cannot be private with delta=0.")
+        self.delta: Fraction = unknown_domain_delta(delta)
         self._lock = threading.Lock()
         self._left = Remaining(self.k_star, self.l_star)
         self._events: tuple[Event, ...] = ()

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.exact import Number, positive_fraction, positive_integer
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.gaussian.level_distribution import StandardNoise
 from podium.mechanisms.noisy_histogram import NoisyHistogram
 from podium.mechanisms.truncated.cutoff_noise import CutOffNoise
@@ -63,7 +64,7 @@ class TruncatedLaplaceHistogram(SharesOneVote, NoisyHistogram):
         put = object.__setattr__
         put(self, "k", None if k is None else positive_integer(k, "k"))
         put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
-        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "delta", unknown_domain_delta(delta))
         put(self, "max_items_per_user", _cap(max_items_per_user))
 
     @property
