@@ -18,9 +18,9 @@ from podium.cli.options import (
     AnswerEvery,
     BadLines,
     BadLinesOption,
+    Copy,
     DryRun,
     Encoding,
-    Force,
     Format,
     RequiredDataset,
     RequiredLedger,
@@ -60,7 +60,7 @@ def batch(
     types: Types = None,
     bad_lines: BadLinesOption = BadLines.REFUSE,
     encoding: Encoding = "utf-8",
-    force: Force = False,
+    copy: Copy = False,
     answer_every: AnswerEvery = None,
     form: TextFormatOption = Format.TABLE,
     dry_run: DryRun = False,
@@ -85,7 +85,7 @@ def batch(
     with (
         progress("planning" if dry_run else "asking"),
         Curator(
-            dataset=dataset, user=user, ledger=ledger, analyst=analyst, force=force, answer_every=answer_every, **places
+            dataset=dataset, user=user, ledger=ledger, analyst=analyst, force=copy, answer_every=answer_every, **places
         ) as curator,
     ):  # fmt: skip
         asked = curator.batch(_read(questions, curator))

@@ -12,8 +12,8 @@ from podium.cli.file_options import FileOptions
 from podium.cli.options import (
     AnalystOption,
     AnswerEvery,
+    Copy,
     DatasetOption,
-    Force,
     LedgerOption,
     Table,
 )
@@ -46,7 +46,7 @@ def mcp(
     ] = None,
     table: Table = None,
     files: FileOptions,
-    force: Force = False,
+    copy: Copy = False,
     answer_every: AnswerEvery = None,
 ) -> None:  # fmt: skip
     """Let an agent ask, through the Model Context Protocol.
@@ -78,7 +78,7 @@ def mcp(
     from podium.agents.backends import CuratorBackend
 
     with Curator(
-        source, dataset=dataset, user=user, ledger=ledger, analyst=analyst, force=force, answer_every=answer_every,
+        source, dataset=dataset, user=user, ledger=ledger, analyst=analyst, force=copy, answer_every=answer_every,
         table=table, **files.reading(),
     ) as curator:  # fmt: skip
         asyncio.run(serve_pipe(CuratorBackend(curator, analyst=analyst)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +24,6 @@ from podium.cli.options import (
     K,
     LedgerOption,
     MaxItemsPerUser,
-    OutputFile,
     Per,
     ReleaseFormat,
     Table,
@@ -38,6 +38,16 @@ from podium.errors import InvalidArgument, OutputFailed
 
 __all__ = ["watch"]
 
+
+class ListsFormat(StrEnum):
+    """Output format of the lists of a schedule."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+_ENDINGS = {".csv": ListsFormat.CSV, ".json": ListsFormat.JSON, ".txt": ListsFormat.TABLE, "": ListsFormat.TABLE}
 _IN_FULL = ("finding", "cost")
 """Parts of a schedule's plan that are shown with --verbose."""
 
@@ -112,8 +122,24 @@ def watch(
     files: FileOptions,
     copy: Copy = False,
     answer_every: AnswerEvery = None,
-    form: Annotated[ReleaseFormat, typer.Option("--format", "-f", help="table, json or csv.")] = ReleaseFormat.TABLE,
-    output: OutputFile = None,
+    form: Annotated[
+        ListsFormat | None,
+        typer.Option(
+            "--format",
+            "-f",
+            show_default=False,
+            help="Output format, by default that of the ending of --output, or table.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the lists to a file instead of stdout: .csv, .json or text. Each run replaces it by all lists.",
+        ),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Also plot the lists over time: .png, .svg or .pdf.")
     ] = None,
@@ -139,13 +165,12 @@ def watch(
       podium watch views.parquet --item article --user user_id --time at --start 2026-01-01 --periods 365 \\
         --window "7 days" --epsilon 1 --delta 1e-6 --ledger ledger.db --dataset daily --plot daily.png
     """
-    if form in (ReleaseFormat.PARQUET, ReleaseFormat.CSV_RAW):
-        raise InvalidArgument("format", form.value, allowed="table, json or csv")
     if per and plot is not None:
         raise InvalidArgument(
             "plot", str(plot), allowed="none with --per", hint="A picture shows one list over time, not one per group."
         )
-    Output(form, output, plot).check()
+    kind = _format_of(form, output)
+    Output(ReleaseFormat(kind), output, plot).check()
     with podium.TopKMonitor(
         source, item=item, user=user, time=time, start=start, periods=periods, every=every, window=window, k=k,
         epsilon=epsilon, delta=delta or 0, unit=unit, ledger=ledger, dataset=dataset, where=where, domain=domain,
@@ -156,11 +181,11 @@ def watch(
         analyst=analyst, force=copy, answer_every=answer_every, **files.reading(),
     ) as monitor:  # fmt: skip
         if dry_run:
-            _show_plan(monitor, form)
+            _show_plan(monitor, kind)
             return
         with progress("asking"):
             lists = {release.parameters["period"]: release for release in monitor.run(until, catch_up=catch_up)}
-    _write(lists, form, output)
+    _write(lists, kind, output)
     if plot is not None:
         from podium.present.plots import plot_lists
 
@@ -168,15 +193,25 @@ def watch(
         say(f"wrote {plot}")
 
 
-def _show_plan(monitor: podium.TopKMonitor, form: ReleaseFormat) -> None:
+def _format_of(form: ListsFormat | None, path: Path | None) -> ListsFormat:
+    ending = "" if path is None else path.suffix.lower()
+    if form is None and ending not in _ENDINGS:
+        raise InvalidArgument(
+            "output", str(path), allowed=f"a file that ends in {', '.join(filter(None, _ENDINGS))}",
+            hint="Or say with --format what to write into it.",
+        )  # fmt: skip
+    return form or _ENDINGS[ending]
+
+
+def _show_plan(monitor: podium.TopKMonitor, form: ListsFormat) -> None:
     plan = monitor.plan()
-    if form is ReleaseFormat.JSON:
+    if form is ListsFormat.JSON:
         print_document(plan.to_dict())
         return
     print_facts(plan.facts() if settings().verbose else [fact for fact in plan.facts() if fact[0] not in _IN_FULL])
 
 
-def _write(lists: dict[str, podium.Release], form: ReleaseFormat, path: Path | None) -> None:
+def _write(lists: dict[str, podium.Release], form: ListsFormat, path: Path | None) -> None:
     text = _text(lists, form)
     if path is None:
         print_result(text)
@@ -190,10 +225,10 @@ def _write(lists: dict[str, podium.Release], form: ReleaseFormat, path: Path | N
     say(f"wrote {path}")
 
 
-def _text(lists: dict[str, podium.Release], form: ReleaseFormat) -> str:
-    if form is ReleaseFormat.JSON:
+def _text(lists: dict[str, podium.Release], form: ListsFormat) -> str:
+    if form is ListsFormat.JSON:
         told = [{"period": period, **release_document(release)} for period, release in lists.items()]
         return json_text(told)
     from podium.present.text.timeline import lists_csv, lists_text
 
-    return lists_csv(lists) if form is ReleaseFormat.CSV else lists_text(lists)
+    return lists_csv(lists) if form is ListsFormat.CSV else lists_text(lists)

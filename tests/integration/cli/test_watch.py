@@ -80,11 +80,21 @@ def test_lists_that_do_not_fit_on_the_disk_are_told_on_stdout(table: Path, tmp_p
     assert "output='/dev/full' could not be written" in ran.stderr
 
 
+def test_a_file_has_the_format_of_its_ending_and_all_lists_so_far(table: Path, tmp_path: Path) -> None:
+    file = tmp_path / "lists.csv"
+    at = ("--ledger", str(tmp_path / "ledger.db"), "--output", str(file))
+    succeeded(*ask(table, *at, "--until", "2026-01-03"))
+    first = file.read_text(encoding="utf-8")
+    assert first.startswith("period,rank,item\n")
+    succeeded(*ask(table, *at))
+    assert file.read_text(encoding="utf-8").startswith(first)
+
+
 def test_mistakes_end_with_a_hint(table: Path) -> None:
-    for more in ((), ("--output", "lists.parquet")):
-        ran = podium(*ask(table, "--format", "parquet", *more))
+    for more, text in ((("--format", "parquet"), "'csv'"), (("--output", "lists.md"), ".csv, .json, .txt")):
+        ran = podium(*ask(table, *more))
         assert ran.exit_code == 2
-        assert "Allowed: table, json or csv." in ran.stderr
+        assert text in ran.stderr
     ran = podium(*ask(table, "--every", "year"))
     assert "every='year'" in ran.stderr
     assert "Traceback" not in ran.stderr
