@@ -94,4 +94,18 @@ MUTANTS = (
         "a user whose number is zero is one user, whichever sign it has",
         ("integration/sources/test_duckdb_files.py::test_floats_that_are_equal_are_one_user_as_text",),
     ),
+    Mutant(
+        "sources/duckdb/types.py",
+        "    value = _OPAQUE(value)\n",
+        "",
+        "what a NaN counts as does not depend on the statistics of a file",
+        (
+            (
+                "integration/sources/test_duckdb_statistics.py::"
+                "test_another_user_changes_no_more_than_their_own_counts[7.0-decimal(2)-kind0]"
+            ),
+            "integration/sources/test_duckdb_statistics.py::test_what_is_not_a_number_is_missing[decimal(2)-kind0]",
+        ),
+        raises="SourceFailure",
+    ),
 )

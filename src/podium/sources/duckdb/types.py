@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from podium.errors import InvalidArgument
 from podium.query.schema import Column, Kind
+from podium.sources.sql.dialect import DuckDB
 
 __all__ = ["check_declared", "column_of", "convert"]
 
@@ -44,6 +45,7 @@ _WHOLE_NUMBER = "[+-]?[0-9]+"
 _WIDE = {"timestamp_s": "TIMESTAMP_S", "timestamp_ms": "TIMESTAMP_MS"}
 _TIMES = {**_WIDE, "timestamp": "TIMESTAMP", "timestamp with time zone": "TIMESTAMPTZ"}
 _FIRST, _BEYOND = "0001-01-01", "10000-01-01"
+_OPAQUE = DuckDB().opaque
 _TARGETS = {Kind.TEXT: "VARCHAR", Kind.INTEGER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.DATE: "DATE"}
 
 
@@ -93,8 +95,10 @@ def convert(value: exp.Expr, column: Column, type_: Any) -> exp.Expr:
         # A cast alone would round 1.6 to 2.
         whole = exp.Anonymous(this="REGEXP_FULL_MATCH", expressions=[value, exp.Literal.string(_WHOLE_NUMBER)])
         return exp.Case(ifs=[exp.If(this=whole, true=_try(value.copy(), "BIGINT"))])
-    if _KINDS.get(type_.id) is Kind.FLOAT and column.kind in (Kind.INTEGER, Kind.TEXT):
-        return _integer_of_float(value) if column.kind is Kind.INTEGER else _text_of_float(value)
+    return _of_float(value, column) if _KINDS.get(type_.id) is Kind.FLOAT else _cast(value, column)
+
+
+def _cast(value: exp.Expr, column: Column) -> exp.Expr:
     if column.kind is Kind.DECIMAL:
         return _try(value, f"DECIMAL(38, {column.scale})")
     if column.kind is Kind.TIMESTAMP:
@@ -102,15 +106,19 @@ def convert(value: exp.Expr, column: Column, type_: Any) -> exp.Expr:
     return _try(value, _TARGETS[column.kind])
 
 
-def _integer_of_float(value: exp.Expr) -> exp.Expr:
-    same = exp.EQ(this=_try(value, "BIGINT"), expression=value.copy())
-    return exp.Case(ifs=[exp.If(this=same, true=_try(value.copy(), "BIGINT"))])
+def _of_float(value: exp.Expr, column: Column) -> exp.Expr:
+    # A Parquet file's least and largest value leave NaN out. Where they are equal, the engine would convert them in its
+    # place, so that other rows decide what it counts as, and whether it makes the question fail.
+    value = _OPAQUE(value)
+    if column.kind is Kind.INTEGER:
+        same = exp.EQ(this=_try(value, "BIGINT"), expression=value.copy())
+        return exp.Case(ifs=[exp.If(this=same, true=_try(value.copy(), "BIGINT"))])
+    return _text_of_float(value) if column.kind is Kind.TEXT else _cast(value, column)
 
 
 def _text_of_float(value: exp.Expr) -> exp.Expr:
     """One text for numbers that are equal, or a user could have two and count twice; NaN becomes NULL."""
     zero = exp.EQ(this=value, expression=exp.Literal.number(0))
-    # ISNAN is answered from a Parquet file's statistics, which other rows decide.
     number = exp.or_(*(exp.Anonymous(this=name, expressions=[value.copy()]) for name in ("ISFINITE", "ISINF")))
     text = exp.cast(value.copy(), "VARCHAR")
     return exp.Case(ifs=[exp.If(this=zero, true=exp.Literal.string("0.0")), exp.If(this=number, true=text)])

@@ -87,6 +87,11 @@ class Arithmetic:
         return exp.IsNan(this=value)
 
 
+def unless_negative(number: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """The value, always: the number is never negative, which the engine must not know."""
+    return exp.Case(ifs=[exp.If(this=number >= 0, true=value)])
+
+
 class RoundedDivision(Arithmetic):
     """Engines whose division of decimals rounds: without the rest it is exact."""
 
@@ -133,11 +138,15 @@ class DuckDBArithmetic(Arithmetic):
     def is_nan(self, value: exp.Expr) -> exp.Expr | None:
         """Neither finite nor infinite.
 
-        This engine takes ISNAN for false where the least and the largest value of a Parquet file say so. They leave NaN
-        out, and are those of all rows: others would decide whether a user's NaN counts, or makes the question fail.
+        This engine takes ISNAN for false where the least and the largest value of a Parquet file say so, and in some
+        places the other two for true. They leave NaN out, and are those of all rows: others would decide whether a
+        user's NaN counts, or makes the question fail. So the value is hidden from the planner.
         """
-        finite = exp.Anonymous(this="ISFINITE", expressions=[value])
-        return exp.not_(exp.or_(finite, exp.Anonymous(this="ISINF", expressions=[value.copy()])))
+        known = (
+            exp.Anonymous(this=name, expressions=[unless_negative(exp.Rand(), value.copy())])
+            for name in ("ISFINITE", "ISINF")
+        )
+        return exp.not_(exp.or_(*known))
 
 
 class PostgresArithmetic(Arithmetic):

@@ -261,7 +261,7 @@ class DuckDB(Dialect):
 
     def opaque(self, value: exp.Expr) -> exp.Expr:
         """A volatile value: otherwise table statistics would answer for users outside their minimum and maximum."""
-        return _unless_negative(exp.Rand(), value)
+        return sums.unless_negative(exp.Rand(), value)
 
     def text_hash(self, text: exp.Expr) -> exp.Expr:
         """A number of 64 bits, which takes much less time than MD5.
@@ -356,7 +356,7 @@ class Spark(Dialect):
 
     def opaque(self, value: exp.Expr) -> exp.Expr:
         """A value that is not deterministic; the engine knows that random numbers are not negative."""
-        return _unless_negative(exp.Anonymous(this="MONOTONICALLY_INCREASING_ID"), value)
+        return sums.unless_negative(exp.Anonymous(this="MONOTONICALLY_INCREASING_ID"), value)
 
     def microseconds(self, value: exp.Expr) -> exp.Expr:
         """A timestamp as microseconds since 1970, an integer."""
@@ -367,11 +367,6 @@ class Spark(Dialect):
         if column.kind is Kind.TEXT:
             return [exp.Anonymous(this="IS_VALID_UTF8", expressions=[value])]
         return super().usable(value, column)
-
-
-def _unless_negative(number: exp.Expr, value: exp.Expr) -> exp.Expr:
-    """The value, always: the number is never negative, which the engine must not know."""
-    return exp.Case(ifs=[exp.If(this=number >= 0, true=value)])
 
 
 def escape_pattern(piece: str, escape: str = _ESCAPE) -> str:
