@@ -9,7 +9,6 @@ insecure, inexact noise. The data is looked for in $PODIUM_DATA, else in ../shar
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
 import random
@@ -23,9 +22,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from bench.command import bench_parser, save_report
+from bench.command import bench_parser, bench_report, save_report
+from bench.goals import Goal, verdict
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
-from bench.selection.goals import Goal
 from podium.histogram import Histogram
 from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 
@@ -42,11 +41,12 @@ _CHUNK = 256
 _WANTED = {"numpy": (10.0, ", aim 50x"), "loop": (300.0, "")}
 
 
-def netflix_counts() -> Counts | None:
-    """The counts, or None where the file is not there."""
+def netflix_counts(bench: str, console: Console) -> Counts | None:
+    """The counts; None where the file is not there, and the bench is said to be skipped."""
     folder = os.environ.get("PODIUM_DATA")
     path = (Path(folder) if folder else Path(__file__).parents[1] / ".." / "shared" / "data") / FILE
     if not path.is_file():
+        console.print(f"{bench} bench skipped: {FILE} is not there. Set PODIUM_DATA to the folder that has it.")
         return None
     return np.loadtxt(path, delimiter=",", skiprows=1, usecols=1, dtype=np.int64)
 
@@ -185,8 +185,8 @@ def _show(cells: Sequence[Cell], counts: Counts, k: int, console: Console) -> No
         )
     console.print(table)
     for goal in _goals(cells):
-        verdict = "[green]met[/]" if goal.met else "[red]not met[/]"
-        console.print(f"{goal.name}: {goal.measured:,.0f} at worst, wanted {goal.wanted}, {verdict}", highlight=False)
+        judged = f"{goal.measured:,.0f} at worst, wanted {goal.wanted}, {verdict(goal)}"
+        console.print(f"{goal.name}: {judged}", highlight=False)
 
 
 def _goals(cells: Sequence[Cell]) -> list[Goal]:
@@ -207,20 +207,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(argv)
     console = Console(width=max(Console().width, 110))
-    counts = netflix_counts()
+    counts = netflix_counts("canonical", console)
     if counts is None:
-        console.print(f"canonical bench skipped: {FILE} is not there. Set PODIUM_DATA to the folder that has it.")
         return 0
     with console.status("canonical bench") as status:
         cells = run(counts, K, quick=options.quick, progress=lambda cell: status.update(f"canonical bench: {cell}"))
     _show(cells, counts, K, console)
     settings = {"d": len(counts), "k": K, "gamma": GAMMA, "quick": options.quick}
-    report: dict[str, Any] = {"bench": "canonical", "version": 1, "machine": machine(), "settings": settings}
-    report |= {
-        "cells": [cell.as_json() for cell in cells],
-        "goals": [dataclasses.asdict(goal) for goal in _goals(cells)],
-    }
-    save_report(report, options.json)
+    found = [cell.as_json() for cell in cells]
+    save_report(bench_report("canonical", settings, cells=found, goals=_goals(cells)), options.json)
     console.print("Every repetition is in the JSON file.", style="dim")
     return 0
 

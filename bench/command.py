@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-__all__ = ["bench_parser", "print_machine", "save_report"]
+from bench.goals import Goal
+from bench.measure import machine
+
+__all__ = ["bench_parser", "bench_report", "print_machine", "save_report"]
 
 
 def bench_parser(prog: str, doc: str, default: Path, *, quick: str) -> argparse.ArgumentParser:
@@ -27,7 +31,22 @@ def print_machine(bench: str, mode: str, machine: Mapping[str, object], console:
     console.print(f"{bench} bench ({mode}): {facts}", highlight=False)
 
 
-def save_report(report: Mapping[str, Any], file: Path) -> None:
+def bench_report(
+    bench: str,
+    settings: Mapping[str, object],
+    *,
+    goals: Sequence[Goal] | None = None,
+    facts: Mapping[str, object] | None = None,
+    version: int = 1,
+    **found: object,
+) -> dict[str, Any]:
+    """What the file of a bench has: ``facts`` are those of the machine, unless it is as it was when the run began."""
+    judged = {} if goals is None else {"goals": [asdict(goal) for goal in goals]}
+    facts = machine() if facts is None else facts
+    return {"bench": bench, "version": version, "machine": dict(facts), "settings": dict(settings), **found, **judged}
+
+
+def save_report(report: Mapping[str, Any], file: Path, *, indent: int | None = 1) -> None:
     """Write what a bench found, from which its page is made."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    file.write_text(json.dumps(report, indent=indent) + "\n", encoding="utf-8")

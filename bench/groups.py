@@ -24,9 +24,8 @@ from rich.console import Console
 from rich.table import Table
 
 import podium
-from bench.command import bench_parser, save_report
-from bench.measure import machine
-from bench.selection.goals import Goal
+from bench.command import bench_parser, bench_report, save_report
+from bench.goals import Goal, print_goals
 from podium.planning.simulation import zipf_pairs
 from podium.sources import DuckDBSource
 
@@ -149,20 +148,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         table.add_row(cell["mechanism"], cell["way"], *numbers)
     console = Console()
     console.print(table)
-    for goal in goals(measured):
-        console.print(f"goal: {goal.name} {goal.wanted}: {goal.measured:.2f}, {'met' if goal.met else 'not met'}")
-    report = {
-        "bench": "groups",
-        "version": 1,
-        "machine": machine(),
-        "settings": {
-            "mode": "quick" if options.quick else "full", "k": _K, "epsilon": _EPSILON, "delta": _DELTA,
-            **dataclasses.asdict(plan),
-        },
-        "cells": measured,
-        "goals": [dataclasses.asdict(goal) for goal in goals(measured)],
-    }  # fmt: skip
-    save_report(report, options.json)
+    print_goals(goals(measured), console, number=".2f")
+    mode = "quick" if options.quick else "full"
+    settings = {"mode": mode, "k": _K, "epsilon": _EPSILON, "delta": _DELTA, **dataclasses.asdict(plan)}
+    save_report(bench_report("groups", settings, cells=measured, goals=goals(measured)), options.json)
     return 0
 
 

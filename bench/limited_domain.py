@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,9 +12,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bench.command import bench_parser, save_report
-from bench.measure import Contestant, Timing, interleaved, machine
-from bench.selection.goals import Goal
+from bench.command import bench_parser, bench_report, save_report
+from bench.goals import Goal
+from bench.measure import Contestant, Timing, interleaved
 from podium.histogram import Histogram
 from podium.mechanisms import LimitedDomain
 from podium.randomness import race
@@ -67,15 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verdict = "met" if goal < GOAL_SECONDS else "not met"
     console.print(f"goal: overhead below 1 ms at k_bar={GOAL_SIZE:,}: {1000 * goal:.2f} ms, {verdict}")
     judged = Goal(f"overhead in ms, k_bar={GOAL_SIZE:,}", "< 1", 1000 * goal, goal < GOAL_SECONDS, f"k_bar={GOAL_SIZE}")
-    report = {
-        "bench": "limited_domain",
-        "version": 1,
-        "machine": machine(),
-        "settings": {"quick": options.quick},
-        "rows": rows,
-        "goals": [dataclasses.asdict(judged)],
-    }
-    save_report(report, options.json)
+    save_report(bench_report("limited_domain", {"quick": options.quick}, rows=rows, goals=[judged]), options.json)
     return 0
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bench.command import bench_parser, save_report
-from bench.measure import Contestant, Timing, interleaved, machine
+from bench.command import bench_parser, bench_report, save_report
+from bench.measure import Contestant, Timing, interleaved
 from bench.peers import installed
 from bench.utility.data import Integers, Pairs, load, missing
 from podium.planning.facts import Facts
@@ -76,15 +76,11 @@ class Cell:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "data": self.data,
-            "d": self.d,
-            "k": self.k,
-            "rho": self.rho,
-            "mechanism": self.mechanism,
+        found = asdict(self)
+        del found["timings"]
+        return found | {
             "recall": {who: self.recall(who)[0] for who in self.recalls},
             "standard_error": {who: self.recall(who)[1] for who in self.recalls},
-            "recalls": self.recalls,
             "seconds": {who: timing.seconds for who, timing in self.timings.items()},
             "times_faster_than_opendp": self.times_faster,
         }
@@ -168,15 +164,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         for rho in plan.rhos
     ]
     _show(cells, plan.mode, console)
-    report = {
-        "bench": "opendp_recall",
-        "version": 1,
-        "machine": machine(),
-        "settings": {"mode": plan.mode, "ks": plan.ks, "rhos": plan.rhos, "runs": plan.runs},
-        "cells": [cell.as_json() for cell in cells],
-        "absent": absent,
-    }
-    save_report(report, options.json)
+    found = [cell.as_json() for cell in cells]
+    save_report(bench_report("opendp_recall", asdict(plan), cells=found, absent=absent), options.json)
     return 0
 
 

@@ -10,7 +10,6 @@ else in ../shared/data.
 
 from __future__ import annotations
 
-import json
 import statistics
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,9 +21,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table as Shown
 
-from bench.command import bench_parser
+from bench.command import bench_parser, bench_report, save_report
 from bench.discovery.mechanisms import discover_then_peel, top_stable
-from bench.measure import machine
+from bench.goals import Goal
 from bench.utility.data import SETS, missing
 from bench.utility.regimes.cells import TableKey
 from bench.utility.regimes.contestants import limited_domain
@@ -128,13 +127,12 @@ def summarise(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     return rows
 
 
-def goals(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+def goals(cells: Sequence[Cell]) -> list[Goal]:
     """podium leaves no more mass than the best by hindsight, in any cell."""
     worst = max(cells, key=lambda cell: cell.behind)
-    return [{
-        "name": "missing mass - least of all others", "wanted": f"<= {_NEAR}", "measured": round(worst.behind, 4),
-        "met": worst.behind <= _NEAR, "where": f"{worst.data}, k={worst.k}, epsilon={worst.epsilon:g}",
-    }]  # fmt: skip
+    where = f"{worst.data}, k={worst.k}, epsilon={worst.epsilon:g}"
+    name, met = "missing mass - least of all others", worst.behind <= _NEAR
+    return [Goal(name, f"<= {_NEAR}", round(worst.behind, 4), met, where)]
 
 
 def show(cells: Sequence[Cell], summary: Sequence[Mapping[str, Any]], console: Console) -> None:
@@ -168,15 +166,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     runs = _QUICK_RUNS if options.quick else _RUNS
     epsilons = (1.0,) if options.quick else (1.0, 0.1)
     cells = measure(data, runs, epsilons, lambda text: console.print(f"discovery: {text}", style="dim"))
-    summary, judged = summarise(cells), goals(cells)
+    summary = summarise(cells)
     show(cells, summary, console)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    document = {
-        "bench": "discovery", "version": 1, "machine": dict(machine()),
-        "settings": {"delta": str(_DELTA), "runs": runs, "bound": BOUND, "mode": "quick" if options.quick else "full"},
-        "summary": summary, "goals": judged, "cells": [asdict(cell) | {"behind": cell.behind} for cell in cells],
-    }  # fmt: skip
-    options.json.write_text(json.dumps(document) + "\n", encoding="utf-8")
+    settings = {"delta": str(_DELTA), "runs": runs, "bound": BOUND, "mode": "quick" if options.quick else "full"}
+    found = [asdict(cell) | {"behind": cell.behind} for cell in cells]
+    report = bench_report("discovery", settings, summary=summary, goals=goals(cells), cells=found)
+    save_report(report, options.json, indent=None)
     return 0
 
 

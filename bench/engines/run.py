@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -25,6 +24,7 @@ from typing import Any
 import duckdb
 from rich.console import Console
 
+from bench.command import bench_report, save_report
 from bench.engines import questions, report
 from bench.engines.data import REGIONS, Events, wide_table
 from bench.engines.goals import ROUNDS, TALLY, TOP_ROWS, Cell, MemoryCell, goals
@@ -43,12 +43,11 @@ from bench.engines.servers import (
     open_spark,
     sums_of_pairs,
 )
+from bench.goals import Goal, show_goals
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
-from bench.selection import report as selection_report
-from bench.selection.goals import Goal
 from podium.sources import DuckDBSource
 
-__all__ = ["FULL", "MEDIUM", "QUICK", "Plan", "Results", "main", "run", "write_json"]
+__all__ = ["FULL", "MEDIUM", "QUICK", "Plan", "Results", "main", "run"]
 
 DEFAULT_JSON = Path("build/bench/engines.json")
 DEFAULT_DATA = Path("build/bench/data")
@@ -163,16 +162,16 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "bench": "engines",
-            "version": 2,
-            "machine": self.machine,
-            "settings": {**SETTINGS, **dataclasses.asdict(self.plan)},
-            "cells": [cell.as_json() for cell in self.cells],
-            "memory": [cell.as_json() for cell in self.memory],
-            "absent": self.absent,
-            "goals": [dataclasses.asdict(goal) for goal in self.goals],
-        }
+        return bench_report(
+            "engines",
+            {**SETTINGS, **dataclasses.asdict(self.plan)},
+            version=2,
+            facts=self.machine,
+            cells=[cell.as_json() for cell in self.cells],
+            memory=[cell.as_json() for cell in self.memory],
+            absent=self.absent,
+            goals=self.goals,
+        )
 
 
 @dataclass(slots=True)
@@ -359,12 +358,6 @@ def _memory_cells(plan: Plan, folder: Path, progress: Progress) -> list[MemoryCe
     return cells
 
 
-def write_json(results: Results, path: Path) -> None:
-    """The machine-readable twin of the tables."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results.as_json(), indent=1) + "\n", encoding="utf-8")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench engines", description=__doc__.partition("\n")[0])
@@ -385,8 +378,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     with console.status("engines bench") as status:
         results = run(plan, DEFAULT_DATA, lambda cell: status.update(f"engines bench: {cell}"), kept=DEFAULT_PARTS)
     report.show(results.machine, plan.mode, results.cells, results.memory, results.absent, console)
-    selection_report.show_goals(results.goals, plan.mode, console)
-    write_json(results, options.json)
+    show_goals(results.goals, plan.mode, console)
+    save_report(results.as_json(), options.json)
     console.print("Every repetition is in the JSON file.", style="dim")
     return 0
 

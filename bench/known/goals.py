@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from bench.known.recall import Estimate
@@ -76,7 +76,7 @@ class Goal:
     who: str
     cells: int
     worst: float
-    worst_error: float
+    worst_standard_error: float
     where: str
     mean: float
     failing: int
@@ -88,19 +88,7 @@ class Goal:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "group": self.group,
-            "delta": self.delta,
-            "k": self.k,
-            "who": self.who,
-            "cells": self.cells,
-            "worst": self.worst,
-            "worst_standard_error": self.worst_error,
-            "where": self.where,
-            "mean": self.mean,
-            "failing": self.failing,
-            "met": self.met,
-        }
+        return {**asdict(self), "met": self.met}
 
 
 def goals(cells: Sequence[Cell]) -> list[Goal]:
@@ -157,7 +145,7 @@ def _judged(group: str, delta: str, k: int, who: str, cells: Sequence[Cell]) -> 
         who=who,
         cells=len(cells),
         worst=means[worst],
-        worst_error=regrets[worst].error,
+        worst_standard_error=regrets[worst].error,
         where=cells[worst].name,
         mean=sum(means) / len(means),
         failing=sum(mean < -LIMIT for mean in means),

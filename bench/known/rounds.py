@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from bench.command import bench_parser, save_report
-from bench.measure import machine
+from bench.command import bench_parser, bench_report, save_report
+from bench.goals import Goal
 from podium.mechanisms import RefinedTopK, RisingTopK, SharedVoteTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
@@ -195,7 +195,7 @@ def _pairs(shape: Shape, rng: np.random.Generator) -> tuple[NDArray[np.int64], N
     return np.repeat(np.arange(shape.users), shape.each), np.concatenate(found)
 
 
-def goals(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def goals(cells: Sequence[dict[str, Any]]) -> list[Goal]:
     """What is stated does not make the answer worse; a cell fails below -LIMIT."""
     judged = [
         _judged(f"recall with {said} minus without, worst cell", one, other, cells) for said, one, other in COMPARED
@@ -211,23 +211,18 @@ def goals(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _judged(name: str, one: str, other: str, cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _judged(name: str, one: str, other: str, cells: Sequence[dict[str, Any]]) -> Goal:
     gains = [cell["recall"][one]["mean"] - cell["recall"][other]["mean"] for cell in cells]
     worst = min(range(len(cells)), key=gains.__getitem__)
     where = ", ".join(f"{key} {cells[worst][key]:,}" for key in ("users", "each", "size", "k"))
     error = sum(cells[worst]["recall"][which]["error"] ** 2 for which in (one, other)) ** 0.5
-    return {
-        "name": name,
-        "wanted": f">= -{LIMIT:g}",
-        "measured": gains[worst],
-        "met": gains[worst] >= -LIMIT,
-        "where": f"{where} (standard error {error:.3f})",
-    }
+    met = gains[worst] >= -LIMIT
+    return Goal(name, f">= -{LIMIT:g}", gains[worst], met, f"{where} (standard error {error:.3f})")
 
 
-def _mean_of(name: str, one: str, other: str, cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _mean_of(name: str, one: str, other: str, cells: Sequence[dict[str, Any]]) -> Goal:
     gain = statistics.fmean(cell["recall"][one]["mean"] - cell["recall"][other]["mean"] for cell in cells)
-    return {"name": name, "wanted": ">= 0", "measured": gain, "met": gain >= 0, "where": f"{len(cells)} cells"}
+    return Goal(name, ">= 0", gain, gain >= 0, f"{len(cells)} cells")
 
 
 def _cell(job: tuple[Shape, Effort]) -> dict[str, Any]:
@@ -250,15 +245,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for shape, cell in zip(CELLS, cells, strict=True):
         table.add_row(*map(str, shape), *(f"{cell['recall'][name]['mean']:.3f}" for name in ANSWERS))
     Console(width=max(Console().width, 170)).print(table)
-    report = {
-        "bench": "known_rounds",
-        "version": 1,
-        "machine": machine(),
-        "settings": {"mode": "quick" if options.quick else "full", **asdict(effort), **_BUDGET},
-        "cells": cells,
-        "goals": goals(cells),
-    }
-    save_report(report, options.json)
+    settings = {"mode": "quick" if options.quick else "full", **asdict(effort), **_BUDGET}
+    save_report(bench_report("known_rounds", settings, cells=cells, goals=goals(cells)), options.json)
     return 0
 
 

@@ -21,14 +21,13 @@ from typing import Any
 
 from rich.console import Console
 
-from bench.command import bench_parser, save_report
+from bench.command import bench_parser, bench_report, save_report
 from bench.known.data import FILES, DataSet, data_sets
 from bench.known.distributions import canonical_recall
 from bench.known.goals import DEFAULT, SET, Cell, goals
 from bench.known.picture import draw
 from bench.known.recall import Recall
 from bench.known.report import WIDTH, show
-from bench.measure import machine
 from podium.mechanisms import CanonicalTopK, ExponentialTopK, JointTopK, NoisyTopK, TestedTopK
 from podium.mechanisms.base import Mechanism
 from podium.planning.facts import Facts
@@ -141,14 +140,9 @@ def _cells(data: DataSet, k: int, plan: Plan) -> Iterator[Cell]:
 
 
 def _report(cells: Sequence[Cell], plan: Plan) -> dict[str, Any]:
-    return {
-        "bench": "known",
-        "version": 1,
-        "machine": machine(),
-        "settings": {"mode": plan.mode, "epsilons": plan.epsilons, "deltas": DELTAS, "runs": plan.runs},
-        "cells": [cell.as_json() for cell in cells],
-        "goals": [goal.as_json() for goal in goals(cells)],
-    }
+    settings = {"mode": plan.mode, "epsilons": plan.epsilons, "deltas": DELTAS, "runs": plan.runs}
+    judged = {"goals": [goal.as_json() for goal in goals(cells)]}
+    return bench_report("known", settings, cells=[cell.as_json() for cell in cells]) | judged
 
 
 def main(argv: Sequence[str] | None = None) -> int:

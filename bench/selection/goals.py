@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from bench.goals import Goal
 from bench.measure import Timing
 
-__all__ = ["Goal", "RawCell", "TallyCell", "goals"]
+__all__ = ["RawCell", "TallyCell", "goals"]
 
 _LARGE = 10**6
 _DISTINCT = frozenset({"distinct", "distinct-wide"})
@@ -78,17 +79,6 @@ class TallyCell:
             "median_seconds": self.timing.median,
             "peak_extra_bytes": self.peak_bytes,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """A promise about a ratio; ``met`` is None when this run did not measure it."""
-
-    name: str
-    wanted: str
-    measured: float | None
-    met: bool | None
-    where: str
 
 
 def goals(raw: list[RawCell], tallies: list[TallyCell]) -> list[Goal]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +17,16 @@ from typing import Any
 
 from rich.console import Console
 
+from bench.command import bench_report, save_report
+from bench.goals import Goal, show_goals
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
 from bench.peers import EPSILON_PER_ITEM, SCALE, OpenDPBudget, installed, numpy_job, opendp_job, podium_job
 from bench.selection import report
-from bench.selection.goals import Goal, RawCell, TallyCell, goals
+from bench.selection.goals import RawCell, TallyCell, goals
 from bench.workloads import SHAPES, TALLY_SHAPES, Counts, raw_scores, tally
 from podium.randomness.race import race
 
-__all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run", "write_json"]
+__all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run"]
 
 DEFAULT_JSON = Path("build/bench/selection.json")
 
@@ -85,15 +86,14 @@ class Results:
             "opendp_measure": "max_divergence",
             "opendp_seconds_per_cell": self.plan.opendp_seconds,
         }
-        return {
-            "bench": "selection",
-            "version": 1,
-            "machine": self.machine,
-            "settings": settings,
-            "raw": [cell.as_json() for cell in self.raw],
-            "counts_of_counts": [cell.as_json() for cell in self.counts_of_counts],
-            "goals": [dataclasses.asdict(goal) for goal in self.goals],
-        }
+        return bench_report(
+            "selection",
+            settings,
+            facts=self.machine,
+            raw=[cell.as_json() for cell in self.raw],
+            counts_of_counts=[cell.as_json() for cell in self.counts_of_counts],
+            goals=self.goals,
+        )
 
 
 def run(plan: Plan, progress: Callable[[str], None] = lambda _: None) -> Results:
@@ -146,12 +146,6 @@ def _tally_job(scores: Counts, multiplicities: Counts, k: int) -> Callable[[], o
     return lambda: race(scores, k=k, scale=SCALE, noise="gumbel", multiplicities=multiplicities)
 
 
-def write_json(results: Results, path: Path) -> None:
-    """The machine-readable twin of the tables."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results.as_json(), indent=1) + "\n", encoding="utf-8")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench selection", description=__doc__.partition("\n")[0])
@@ -164,8 +158,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     with console.status("selection bench") as status:
         results = run(QUICK if options.quick else FULL, lambda cell: status.update(f"selection bench: {cell}"))
     report.show(results.machine, results.plan.mode, results.raw, results.counts_of_counts, console)
-    report.show_goals(results.goals, results.plan.mode, console)
-    write_json(results, options.json)
+    show_goals(results.goals, results.plan.mode, console)
+    save_report(results.as_json(), options.json)
     console.print("Every repetition is in the JSON file.", style="dim")
     return 0
 

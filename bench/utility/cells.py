@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.selection.goals import Goal
+from bench.goals import Goal
 from bench.utility.columns import COLUMNS
 from bench.utility.data import HELD_OUT
 

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from bench.command import bench_parser
+from bench.command import bench_parser, bench_report, save_report
+from bench.goals import Goal, show_goals
 from bench.measure import machine
-from bench.selection.goals import Goal
 from bench.utility import report
 from bench.utility.cells import Cell, cells, goals
 from bench.utility.columns import answers
@@ -40,7 +40,7 @@ from podium.privacy import CorrelatedNoise, GaussianNoise, LaplaceNoise
 from podium.privacy.events import LimitedDomainCall
 from podium.release import Release
 
-__all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run", "write_json"]
+__all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run"]
 
 DEFAULT_JSON = Path("build/bench/utility.json")
 DEFAULT_PICTURE = Path("build/bench/utility.png")
@@ -117,15 +117,9 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "bench": "utility",
-            "version": 1,
-            "machine": dict(self.machine),
-            "settings": {"delta": DELTA, **dataclasses.asdict(self.plan)},
-            "cells": [cell.as_json() for cell in self.cells],
-            "absent": self.absent,
-            "goals": [dataclasses.asdict(goal) for goal in self.goals],
-        }
+        settings = {"delta": DELTA, **dataclasses.asdict(self.plan)}
+        cells = [cell.as_json() for cell in self.cells]
+        return bench_report("utility", settings, facts=self.machine, cells=cells, absent=self.absent, goals=self.goals)
 
 
 def _others(pairs: Pairs, plan: Plan) -> Rows:
@@ -236,12 +230,6 @@ def _fingerprint(plan: Plan) -> str:
     return digest.hexdigest()[:16]
 
 
-def write_json(results: Results, path: Path) -> None:
-    """The machine-readable twin of the tables."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results.as_json(), indent=1) + "\n", encoding="utf-8")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = bench_parser(
@@ -257,8 +245,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parts = UNFINISHED / _fingerprint(plan)
     results = run(plan, parts, lambda text: console.print(f"utility bench: {text}", style="dim", highlight=False))
     report.show(results.machine, plan.mode, results.cells, results.absent, console)
-    report.show_goals(results.goals, results.cells, plan.mode, console)
-    write_json(results, options.json)
+    show_goals(results.goals, plan.mode, console, number="+.3f")
+    report.show_shortfalls(results.cells, console)
+    save_report(results.as_json(), options.json)
     options.picture.parent.mkdir(parents=True, exist_ok=True)
     from bench.utility.picture import draw  # noqa: PLC0415 - matplotlib is needed for the picture only
 

@@ -11,11 +11,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench.selection.goals import Goal
+from bench.goals import Goal
 from bench.utility.regimes.cells import REPORTED
 from bench.utility.regimes.contestants import BRANCHES, CONTESTANTS
 
-__all__ = ["MARGIN", "WIDTH", "goals", "regime_tables", "show", "summarise"]
+__all__ = ["MARGIN", "WIDTH", "goals", "print_goals", "regime_tables", "show", "summarise"]
 
 WIDTH = 140
 MARGIN = 0.02
@@ -110,6 +110,12 @@ def goals(summary: dict[str, Any]) -> list[Goal]:
     share = len(summary["short"]) / cells
     name = "share of cells surely more than 0.02 below the best contestant"
     return [*found, Goal(name, f"<= {_MOST_SHORT:g}", share, share <= _MOST_SHORT, worst)]
+
+
+def print_goals(goals: Sequence[Goal], console: Console) -> None:
+    """Print a line for each goal."""
+    for goal in goals:
+        console.print(f"{goal.name}: wanted {goal.wanted}, measured {goal.measured}, met: {goal.met}", highlight=False)
 
 
 def regime_tables(report: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:

@@ -8,9 +8,6 @@ the product's own function; a test runs the product itself on some cells and com
 
 from __future__ import annotations
 
-import argparse
-import dataclasses
-import json
 import multiprocessing
 import zlib
 from collections.abc import Sequence
@@ -20,7 +17,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from bench.measure import machine
+from bench.command import bench_parser, bench_report, save_report
 from bench.utility.regimes import report
 from bench.utility.regimes.cells import Regime, TableKey, read_cells
 from bench.utility.regimes.contestants import by_list, once
@@ -94,10 +91,9 @@ def run(*, quick: bool, processes: int = 1, progress: Any = lambda _: None) -> l
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench utility_regimes", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="about half a minute: every ninth table, few runs")
+    quick = "about half a minute: every ninth table, few runs"
+    parser = bench_parser("python -m bench utility_regimes", __doc__, DEFAULT_JSON, quick=quick)
     parser.add_argument("--processes", type=int, default=1, help="default: %(default)s")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
     console = Console(width=max(Console().width, report.WIDTH))
     rows = run(
@@ -107,20 +103,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     summary = report.summarise(rows)
     report.show(summary, console)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
     judged = report.goals(summary)
-    for goal in judged:
-        console.print(f"{goal.name}: wanted {goal.wanted}, measured {goal.measured}, met: {goal.met}", highlight=False)
-    document = {
-        "bench": "utility_regimes",
-        "version": 1,
-        "machine": dict(machine()),
-        "settings": {"delta": "1e-6", "mode": "quick" if options.quick else "full"},
-        **summary,
-        "goals": [dataclasses.asdict(goal) for goal in judged],
-        "runs": rows,
-    }
-    options.json.write_text(json.dumps(document) + "\n", encoding="utf-8")
+    report.print_goals(judged, console)
+    settings = {"delta": "1e-6", "mode": "quick" if options.quick else "full"}
+    found = bench_report("utility_regimes", settings, **summary, goals=judged, runs=rows)
+    save_report(found, options.json, indent=None)
     return 0
 
 

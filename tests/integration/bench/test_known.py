@@ -144,8 +144,8 @@ def test_goals_are_judged_against_the_best_by_hindsight() -> None:
     assert (ours.cells, ours.failing, ours.met, ours.where) == (2, 1, False, "b epsilon=1")
     assert (ours.worst, ours.mean) == pytest.approx((-0.03, -0.0175))
     # The same random numbers in both: their difference has no error.
-    assert ours.worst_error == pytest.approx(0)
-    assert judged["SL", DEFAULT].worst_error == pytest.approx(0.1)
+    assert ours.worst_standard_error == pytest.approx(0)
+    assert judged["SL", DEFAULT].worst_standard_error == pytest.approx(0.1)
     assert judged["held out", SET].met
 
 
