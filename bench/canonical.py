@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from bench.command import bench_parser, bench_report, save_report
+from bench.command import bench_parser, bench_report, print_machine, save_report, shown_progress, wide_console
 from bench.goals import Goal, verdict
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
 from podium.histogram import Histogram
@@ -160,8 +160,7 @@ def run(counts: Counts, k: int, *, quick: bool, progress: Callable[[str], None] 
 
 
 def _show(cells: Sequence[Cell], counts: Counts, k: int, console: Console) -> None:
-    facts = ", ".join(f"{name} {value}" for name, value in machine().items() if value is not None)
-    console.print(f"canonical bench: {facts}", highlight=False)
+    print_machine("canonical", None, machine(), console)
     console.print(
         f"Netflix 5-star counts, d={len(counts):,}, k={k:,}, gamma={GAMMA}; medians in turns.", highlight=False
     )
@@ -206,12 +205,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         "python -m bench.canonical", __doc__, DEFAULT_JSON, quick="a few seconds: a fiftieth of the loop, extrapolated"
     )
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, 110))
-    counts = netflix_counts("canonical", console)
-    if counts is None:
+    console = wide_console(110)
+    if (counts := netflix_counts("canonical", console)) is None:
         return 0
-    with console.status("canonical bench") as status:
-        cells = run(counts, K, quick=options.quick, progress=lambda cell: status.update(f"canonical bench: {cell}"))
+    with shown_progress("canonical", console) as progress:
+        cells = run(counts, K, quick=options.quick, progress=progress)
     _show(cells, counts, K, console)
     settings = {"d": len(counts), "k": K, "gamma": GAMMA, "quick": options.quick}
     found = [cell.as_json() for cell in cells]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from rich.console import Console
 from bench.goals import Goal
 from bench.measure import machine
 
-__all__ = ["bench_parser", "bench_report", "print_machine", "save_report"]
+__all__ = ["bench_parser", "bench_report", "print_machine", "save_report", "shown_progress", "wide_console"]
 
 
 def bench_parser(prog: str, doc: str, default: Path, *, quick: str) -> argparse.ArgumentParser:
@@ -25,10 +26,22 @@ def bench_parser(prog: str, doc: str, default: Path, *, quick: str) -> argparse.
     return parser
 
 
-def print_machine(bench: str, mode: str, machine: Mapping[str, object], console: Console) -> None:
+def wide_console(width: int) -> Console:
+    """A terminal with at least so many columns, however narrow it is: a line that wraps still has all its numbers."""
+    return Console(width=max(Console().width, width))
+
+
+@contextmanager
+def shown_progress(bench: str, console: Console) -> Iterator[Callable[[str], None]]:
+    """To be told what the bench is at, which a line on the terminal says until it ends."""
+    with console.status(f"{bench} bench") as status:
+        yield lambda what: status.update(f"{bench} bench: {what}")
+
+
+def print_machine(bench: str, mode: str | None, machine: Mapping[str, object], console: Console) -> None:
     """What was run, and where."""
     facts = ", ".join(f"{name} {value}" for name, value in machine.items() if value is not None)
-    console.print(f"{bench} bench ({mode}): {facts}", highlight=False)
+    console.print(f"{bench} bench{'' if mode is None else f' ({mode})'}: {facts}", highlight=False)
 
 
 def bench_report(

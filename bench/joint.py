@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.canonical import Counts, netflix_counts
-from bench.command import bench_parser, bench_report, save_report
+from bench.command import bench_parser, bench_report, print_machine, save_report, shown_progress, wide_console
 from bench.goals import Goal, verdict
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
 from podium.histogram import Histogram
@@ -126,8 +126,7 @@ def run(counts: Counts, *, quick: bool, progress: Callable[[str], None] = lambda
 
 
 def _show(cells: Sequence[Cell], counts: Counts, console: Console) -> None:
-    facts = ", ".join(f"{name} {value}" for name, value in machine().items() if value is not None)
-    console.print(f"joint bench: {facts}", highlight=False)
+    print_machine("joint", None, machine(), console)
     console.print(f"Netflix 5-star counts, d={len(counts):,}; medians in turns.", highlight=False)
     table = Table()
     for heading in ("k", "epsilon", "podium", "NumPy", "NumPy\n/ podium", "memory\npodium", "memory\nNumPy"):
@@ -159,12 +158,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = bench_parser("python -m bench.joint", __doc__, DEFAULT_JSON, quick="fewer repetitions")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, 100))
-    counts = netflix_counts("joint", console)
-    if counts is None:
+    console = wide_console(100)
+    if (counts := netflix_counts("joint", console)) is None:
         return 0
-    with console.status("joint bench") as status:
-        cells = run(counts, quick=options.quick, progress=lambda cell: status.update(f"joint bench: {cell}"))
+    with shown_progress("joint", console) as progress:
+        cells = run(counts, quick=options.quick, progress=progress)
     _show(cells, counts, console)
     found = [cell.as_json() for cell in cells]
     save_report(bench_report("joint", {"quick": options.quick}, cells=found, goals=[_goal(cells)]), options.json)

@@ -21,7 +21,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bench.command import bench_parser, bench_report, save_report
+from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.measure import Contestant, Timing, interleaved
 from bench.peers import installed
 from bench.utility.data import Integers, Pairs, load, missing
@@ -146,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = bench_parser("python -m bench.opendp_recall", __doc__, DEFAULT_JSON, quick="two rho, five runs")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, 110))
+    console = wide_console(110)
     if not installed():
         console.print("opendp_recall bench skipped: opendp is not installed. Install the dependency group peers.")
         return 0

@@ -21,7 +21,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table as Shown
 
-from bench.command import bench_parser, bench_report, save_report
+from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.discovery.mechanisms import discover_then_peel, top_stable
 from bench.goals import Goal
 from bench.utility.data import SETS, missing
@@ -158,7 +158,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = bench_parser("python -m bench discovery", __doc__, DEFAULT_JSON, quick="two data sets, few runs")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, 150))
+    console = wide_console(150)
     data = [name for name in (_QUICK if options.quick else _DATA) if not missing(name)]
     if not data:
         console.print("discovery: no data set was found; set PODIUM_DATA")

@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from rich.console import Console
 
-from bench.command import bench_report, save_report
+from bench.command import bench_report, save_report, shown_progress, wide_console
 from bench.engines import questions, report
 from bench.engines.data import REGIONS, Events, wide_table
 from bench.engines.goals import ROUNDS, TALLY, TOP_ROWS, Cell, MemoryCell, goals
@@ -372,11 +371,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--without", action="append", choices=list(_SERVERS), default=[], help="leave an engine out")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, report.WIDTH))
+    console = wide_console(report.WIDTH)
     plan = QUICK if options.quick else MEDIUM if options.medium else FULL
     plan = dataclasses.replace(plan, servers=tuple(name for name in plan.servers if name not in options.without))
-    with console.status("engines bench") as status:
-        results = run(plan, DEFAULT_DATA, lambda cell: status.update(f"engines bench: {cell}"), kept=DEFAULT_PARTS)
+    with shown_progress("engines", console) as progress:
+        results = run(plan, DEFAULT_DATA, progress, kept=DEFAULT_PARTS)
     report.show(results.machine, plan.mode, results.cells, results.memory, results.absent, console)
     show_goals(results.goals, plan.mode, console)
     save_report(results.as_json(), options.json)

@@ -32,7 +32,7 @@ class Cell:
     delta: str
     at_cliff: bool
     recall: dict[str, Estimate]
-    at_once: float
+    chance_at_once: float
 
     @property
     def name(self) -> str:
@@ -51,15 +51,9 @@ class Cell:
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "data": self.data,
-            "held_out": self.held_out,
-            "k": self.k,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "at_cliff": self.at_cliff,
+            **asdict(self),
             "recall": {name: estimate.mean for name, estimate in self.recall.items()},
             "standard_error": {name: estimate.error for name, estimate in self.recall.items()},
-            "chance_at_once": self.at_once,
             "best": self.best,
             "minus_best": {name: self.regret(name).mean for name in (DEFAULT, SET)},
             "minus_best_standard_error": {name: self.regret(name).error for name in (DEFAULT, SET)},

@@ -37,7 +37,7 @@ def _recall_table(delta: str, cells: Sequence[Cell]) -> Table:
         estimates = [cell.recall[name] for name in (*HINDSIGHT, DEFAULT, SET)]
         shown = [f"{estimate.mean:.3f}" for estimate in estimates]
         shown.append(f"{2 * max(estimate.error for estimate in estimates):.3f}")
-        shown += [f"{cell.at_once:.3f}", f"{cell.regret(SET).mean:+.3f}"]
+        shown += [f"{cell.chance_at_once:.3f}", f"{cell.regret(SET).mean:+.3f}"]
         table.add_row(cell.data, f"{cell.k:,}", cell.epsilon, *shown)
     return table
 

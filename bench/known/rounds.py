@@ -23,10 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 from rich.table import Table
 
-from bench.command import bench_parser, bench_report, save_report
+from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.goals import Goal
 from podium.mechanisms import RefinedTopK, RisingTopK, SharedVoteTopK
 from podium.planning.facts import Facts
@@ -244,7 +243,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         cells = pool.map(_cell, [(shape, effort) for shape in CELLS], chunksize=1)
     for shape, cell in zip(CELLS, cells, strict=True):
         table.add_row(*map(str, shape), *(f"{cell['recall'][name]['mean']:.3f}" for name in ANSWERS))
-    Console(width=max(Console().width, 170)).print(table)
+    wide_console(170).print(table)
     settings = {"mode": "quick" if options.quick else "full", **asdict(effort), **_BUDGET}
     save_report(bench_report("known_rounds", settings, cells=cells, goals=goals(cells)), options.json)
     return 0

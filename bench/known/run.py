@@ -19,9 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
-from bench.command import bench_parser, bench_report, save_report
+from bench.command import bench_parser, bench_report, save_report, shown_progress, wide_console
 from bench.known.data import FILES, DataSet, data_sets
 from bench.known.distributions import canonical_recall
 from bench.known.goals import DEFAULT, SET, Cell, goals
@@ -135,7 +133,7 @@ def _cells(data: DataSet, k: int, plan: Plan) -> Iterator[Cell]:
                 delta=delta,
                 at_cliff=epsilon not in plan.epsilons,
                 recall={name: recall.of(mechanism) for name, mechanism in everybody.items()},
-                at_once=recall.chance_at_once(tested) if isinstance(tested, TestedTopK) else 0.0,
+                chance_at_once=recall.chance_at_once(tested) if isinstance(tested, TestedTopK) else 0.0,
             )
 
 
@@ -153,15 +151,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--plots", type=Path, default=DEFAULT_PLOTS, metavar="FOLDER", help="default: %(default)s")
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, WIDTH))
+    console = wide_console(WIDTH)
     data = data_sets()
     if data is None:
         missing = " or ".join(FILES)
         console.print(f"known bench skipped: {missing} is not there. Set PODIUM_DATA to the folder that has both.")
         return 0
     plan = QUICK if options.quick else FULL
-    with console.status("known bench") as status:
-        cells = run(data, plan, lambda said: status.update(f"known bench: {said}"), processes=options.processes)
+    with shown_progress("known", console) as progress:
+        cells = run(data, plan, progress, processes=options.processes)
     show(cells, plan.mode, plan.runs, console)
     save_report(_report(cells, plan), options.json)
     options.plots.mkdir(parents=True, exist_ok=True)

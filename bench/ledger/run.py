@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench.command import bench_parser, bench_report, save_report
+from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.goals import Goal, verdict
 from bench.ledger.attack import PROVED, RULES, Attack
 from bench.ledger.controls import cancelled, in_reverse, quoted_early, session, uncharged
@@ -126,7 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = bench_parser("python -m bench.ledger.run", __doc__, DEFAULT_JSON, quick="a coarser attack")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, 120))
+    console = wide_console(120)
     report = run(quick=options.quick)
     _show(report, console)
     save_report(report, options.json)

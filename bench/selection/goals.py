@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from bench.goals import Goal
@@ -66,19 +66,13 @@ class TallyCell:
     k: int
     groups: int
     timing: Timing
-    peak_bytes: int
+    peak_extra_bytes: int
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "shape": self.shape,
-            "d": self.d,
-            "k": self.k,
-            "groups": self.groups,
-            "seconds": self.timing.seconds,
-            "median_seconds": self.timing.median,
-            "peak_extra_bytes": self.peak_bytes,
-        }
+        found = asdict(self)
+        del found["timing"]
+        return found | {"seconds": self.timing.seconds, "median_seconds": self.timing.median}
 
 
 def goals(raw: list[RawCell], tallies: list[TallyCell]) -> list[Goal]:

@@ -75,7 +75,7 @@ def _tally_table(cells: Sequence[TallyCell]) -> Table:
             f"{cell.groups:,}",
             _time(cell.timing.median),
             f"{cell.timing.median / base:.2f}",
-            f"{cell.peak_bytes / 1024:,.0f} KiB",
+            f"{cell.peak_extra_bytes / 1024:,.0f} KiB",
         )
     return table
 

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
-from bench.command import bench_report, save_report
+from bench.command import bench_report, save_report, shown_progress, wide_console
 from bench.goals import Goal, show_goals
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
 from bench.peers import EPSILON_PER_ITEM, SCALE, OpenDPBudget, installed, numpy_job, opendp_job, podium_job
@@ -154,9 +152,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     mode.add_argument("--full", action="store_true", help="a few minutes: every cell and every goal (the default)")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, report.WIDTH))
-    with console.status("selection bench") as status:
-        results = run(QUICK if options.quick else FULL, lambda cell: status.update(f"selection bench: {cell}"))
+    console = wide_console(report.WIDTH)
+    with shown_progress("selection", console) as progress:
+        results = run(QUICK if options.quick else FULL, progress)
     report.show(results.machine, results.plan.mode, results.raw, results.counts_of_counts, console)
     show_goals(results.goals, results.plan.mode, console)
     save_report(results.as_json(), options.json)

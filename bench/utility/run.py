@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
-from bench.command import bench_parser, bench_report, save_report
+from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.goals import Goal, show_goals
 from bench.measure import machine
 from bench.utility import report
@@ -237,7 +236,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--picture", type=Path, default=DEFAULT_PICTURE, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, report.WIDTH))
+    console = wide_console(report.WIDTH)
     plan = QUICK if options.quick else FULL
     if not plan.here().data:
         console.print("utility bench skipped: no data set is there. Set PODIUM_DATA to the folder that has them.")

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
-from bench.command import bench_parser, bench_report, save_report
+from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.utility.regimes import report
 from bench.utility.regimes.cells import Regime, TableKey, read_cells
 from bench.utility.regimes.contestants import by_list, once
@@ -95,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = bench_parser("python -m bench utility_regimes", __doc__, DEFAULT_JSON, quick=quick)
     parser.add_argument("--processes", type=int, default=1, help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, report.WIDTH))
+    console = wide_console(report.WIDTH)
     rows = run(
         quick=options.quick,
         processes=options.processes,

@@ -20,7 +20,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table as Printed
 
-from bench.command import bench_parser, bench_report, save_report
+from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.goals import Goal
 from bench.utility.regimes.cells import REPORTED, Regime, TableKey, even_cells, read_cells
 from bench.utility.regimes.formula import by_formula
@@ -161,7 +161,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = bench_parser("python -m bench utility_rule", __doc__, DEFAULT_JSON, quick=quick)
     parser.add_argument("--processes", type=int, default=1, help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, 140))
+    console = wide_console(140)
     cells: list[Row] = []
     with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
         for found in pool.imap(_job, _jobs(quick=options.quick), chunksize=1):
