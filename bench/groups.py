@@ -10,7 +10,6 @@ by podium's default, which for a single list of unknown items may know more abou
 from __future__ import annotations
 
 import dataclasses
-import math
 import statistics
 import tempfile
 from collections.abc import Sequence
@@ -26,6 +25,7 @@ from rich.table import Table
 import podium
 from bench.command import bench_parser, bench_report, save_report
 from bench.goals import Goal, print_goals
+from bench.measure import standard_error
 from podium.planning.simulation import zipf_pairs
 from podium.sources import DuckDBSource
 
@@ -93,7 +93,7 @@ def cells(plan: Plan) -> list[dict[str, Any]]:
                         "together": statistics.fmean(recalls[_TOGETHER]),
                         "alone": statistics.fmean(recalls[way]),
                         "difference": statistics.fmean(differences),
-                        "error": statistics.stdev(differences) / math.sqrt(len(differences)),
+                        "error": standard_error(differences),
                         "lists": len(differences),
                     }
                 )

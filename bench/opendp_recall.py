@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.command import bench_parser, bench_report, save_report, wide_console
-from bench.measure import Contestant, Timing, interleaved
+from bench.measure import Contestant, Timing, interleaved, standard_error
 from bench.peers import installed
 from bench.utility.data import Integers, Pairs, load, missing
 from podium.planning.facts import Facts
@@ -72,7 +72,7 @@ class Cell:
     def recall(self, who: str) -> tuple[float, float]:
         """The mean, and its standard error."""
         runs = self.recalls[who]
-        return statistics.fmean(runs), statistics.stdev(runs) / len(runs) ** 0.5
+        return statistics.fmean(runs), standard_error(runs)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""

@@ -24,6 +24,7 @@ from rich.table import Table as Shown
 from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.discovery.mechanisms import discover_then_peel, top_stable
 from bench.goals import Goal
+from bench.measure import standard_error
 from bench.utility.data import SETS, missing
 from bench.utility.regimes.cells import TableKey
 from bench.utility.regimes.contestants import limited_domain
@@ -106,7 +107,7 @@ def _cell(table: Table, name: str, k: int, epsilon: float, runs: int) -> Cell:
         for who, items in answers(table, k, epsilon, rng):
             mass.setdefault(who, []).append((best - int(table.counts[items].sum())) / whole)
             recall.setdefault(who, []).append(float(np.count_nonzero(table.counts[items] >= last)) / places)
-    errors = {who: 2 * statistics.stdev(values) / len(values) ** 0.5 for who, values in mass.items()}
+    errors = {who: 2 * standard_error(values) for who, values in mass.items()}
     left, found = ({who: statistics.fmean(values) for who, values in given.items()} for given in (mass, recall))
     return Cell(name, k, epsilon, left, found, errors)
 

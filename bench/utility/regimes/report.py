@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.goals import Goal
+from bench.measure import standard_error
 from bench.utility.regimes.cells import REPORTED
 from bench.utility.regimes.contestants import BRANCHES, CONTESTANTS
 
@@ -36,9 +37,7 @@ def _mean(values: Sequence[float]) -> float:
 
 def _error(values: Sequence[float]) -> float:
     """Of the mean; a recall that never varied may still vary by one item in one run."""
-    if len(values) < 2:
-        return 1.0
-    return statistics.stdev(values) / math.sqrt(len(values))
+    return standard_error(values) if len(values) > 1 else 1.0
 
 
 def best_of(row: Row, names: Sequence[str]) -> tuple[str, list[float]]:
