@@ -60,6 +60,8 @@ def bench_report(
 
 
 def save_report(report: Mapping[str, Any], file: Path, *, indent: int | None = 1) -> None:
-    """Write what a bench found, from which its page is made."""
+    """Write what a bench found, from which its page is made: all of it, or the file stays as it was."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(report, indent=indent) + "\n", encoding="utf-8")
+    unfinished = file.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(report, indent=indent) + "\n", encoding="utf-8")
+    unfinished.rename(file)

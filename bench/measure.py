@@ -7,6 +7,7 @@ repetitions took turns: a slow minute then hits every contestant alike.
 from __future__ import annotations
 
 import functools
+import math
 import os
 import platform
 import statistics
@@ -64,7 +65,7 @@ def interleaved(
 
 def standard_error(values: Sequence[float]) -> float:
     """Of the mean of several runs."""
-    return statistics.stdev(values) / len(values) ** 0.5
+    return statistics.stdev(values) / math.sqrt(len(values))
 
 
 def peak_extra_bytes(job: Callable[[], object]) -> int:

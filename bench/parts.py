@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from bench.command import save_report
 from bench.measure import commit
 
 __all__ = ["Parts", "Rows"]
@@ -28,14 +29,15 @@ class Parts:
         """The rows of a part: those that an earlier run of the same plan kept, or measured now."""
         if (found := self.kept(name)) is not None:
             return found
-        rows, at = list(measure()), commit()
+        return self.keep(name, list(measure()))
+
+    def keep(self, name: str, rows: Rows) -> Rows:
+        """The rows of a part that were measured now."""
+        at = commit()
         self.commits.update([] if at is None else [at])
         if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
             written = {"plan": self.plan, "commit": at, "rows": rows}
-            unfinished = self._file(self.folder, name).with_suffix(".unfinished")
-            unfinished.write_text(json.dumps(written) + "\n", encoding="utf-8")
-            unfinished.rename(self._file(self.folder, name))
+            save_report(written, self._file(self.folder, name), indent=None)
         return rows
 
     def kept(self, name: str) -> Rows | None:

@@ -13,7 +13,6 @@ they are decided or a time is over.
 from __future__ import annotations
 
 import math
-import multiprocessing
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -27,6 +26,7 @@ from rich.table import Table
 
 from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.goals import Goal
+from bench.processes import in_processes
 from podium.mechanisms import RefinedTopK, RisingTopK, SharedVoteTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
@@ -239,8 +239,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.seconds is not None:
         effort = replace(effort, seconds=options.seconds)
     table = Table("users", "items each", "domain", "k", "slope", *ANSWERS, title="recall")
-    with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
-        cells = pool.map(_cell, [(shape, effort) for shape in CELLS], chunksize=1)
+    cells = list(in_processes(_cell, [(shape, effort) for shape in CELLS], options.processes))
     for shape, cell in zip(CELLS, cells, strict=True):
         table.add_row(*map(str, shape), *(f"{cell['recall'][name]['mean']:.3f}" for name in ANSWERS))
     wide_console(170).print(table)

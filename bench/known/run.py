@@ -10,10 +10,7 @@ Shekelyan & Loukides 2022 (SL), and the other columns of DPBench, on which no co
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +23,7 @@ from bench.known.goals import DEFAULT, SET, Cell, goals
 from bench.known.picture import draw
 from bench.known.recall import Recall
 from bench.known.report import WIDTH, show
+from bench.processes import in_processes
 from podium.mechanisms import CanonicalTopK, ExponentialTopK, JointTopK, NoisyTopK, TestedTopK
 from podium.mechanisms.base import Mechanism
 from podium.planning.facts import Facts
@@ -103,14 +101,9 @@ def run(
     """Measures every cell of the plan, data set by data set; what comes out does not depend on the processes."""
     chosen = [one for one in data if plan.held_out or not one.held_out]
     done: list[Cell] = []
-    with ExitStack() as stack:
-        everywhere: Callable[..., Iterable[list[Cell]]] = map
-        if processes > 1:
-            spawn = multiprocessing.get_context("spawn")
-            everywhere = stack.enter_context(ProcessPoolExecutor(processes, mp_context=spawn)).map
-        for one, cells in zip(chosen, everywhere(partial(_measured, plan), chosen), strict=True):
-            done += cells
-            progress(f"{one.name} is done")
+    for one, cells in zip(chosen, in_processes(partial(_measured, plan), chosen, processes), strict=True):
+        done += cells
+        progress(f"{one.name} is done")
     return done
 
 

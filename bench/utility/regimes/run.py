@@ -8,7 +8,6 @@ the product's own function; a test runs the product itself on some cells and com
 
 from __future__ import annotations
 
-import multiprocessing
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from bench.command import bench_parser, bench_report, save_report, wide_console
+from bench.processes import in_processes
 from bench.utility.regimes import report
 from bench.utility.regimes.cells import Regime, TableKey, read_cells
 from bench.utility.regimes.contestants import by_list, once
@@ -81,10 +81,9 @@ def run(*, quick: bool, processes: int = 1, progress: Any = lambda _: None) -> l
         }
     jobs = [(key, cells, QUICK_RUNS if quick else RUNS) for key, cells in tables.items()]
     rows: list[Row] = []
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        for number, (job, found) in enumerate(zip(jobs, pool.imap(_measured, jobs, chunksize=1), strict=True), 1):
-            progress(f"{number} of {len(jobs)}: {job[0].name}")
-            rows += found
+    for number, (job, found) in enumerate(zip(jobs, in_processes(_measured, jobs, processes), strict=True), 1):
+        progress(f"{number} of {len(jobs)}: {job[0].name}")
+        rows += found
     return rows
 
 

@@ -10,7 +10,6 @@ they find here and found there says which cells are harder.
 
 from __future__ import annotations
 
-import multiprocessing
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from rich.table import Table as Printed
 
 from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.goals import Goal
+from bench.processes import in_processes
 from bench.utility.regimes.cells import REPORTED, Regime, TableKey, even_cells, read_cells
 from bench.utility.regimes.formula import by_formula
 from bench.utility.regimes.report import print_goals
@@ -162,10 +162,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--processes", type=int, default=1, help="default: %(default)s")
     options = parser.parse_args(argv)
     console = wide_console(140)
-    cells: list[Row] = []
-    with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
-        for found in pool.imap(_job, _jobs(quick=options.quick), chunksize=1):
-            cells += found
+    found = in_processes(_job, _jobs(quick=options.quick), options.processes)
+    cells = [cell for table in found for cell in table]
     rows, runs = summarise(cells), QUICK_RUNS if options.quick else RUNS
     settings = {"delta": "1e-6", "mode": "quick" if options.quick else "full", "repetitions": runs}
     judged = goals(rows)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bench.command import save_report
+from bench.parts import Parts
 from bench.utility import report, run
 from bench.utility.cells import Cell, Column, Sample, cells, goals
 from bench.utility.columns import COLUMNS, answers
@@ -29,7 +30,7 @@ def made_up() -> Pairs:
 @pytest.mark.skipif(missing("msweb"), reason="the data is not here")
 def test_a_run_has_every_cell_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
     told: list[str] = []
-    results = run.run(TINY, tmp_path / "parts", told.append)
+    results = run.run(TINY, Parts(tmp_path / "parts", "tiny"), told.append)
     assert told == ["1 of 2: msweb, others", "2 of 2: msweb, podium, epsilon 1"]
     assert [(cell.name, cell.mechanism) for cell in results.cells] == [
         ("msweb k=10 epsilon=1", "SizedTopK"),
@@ -40,7 +41,7 @@ def test_a_run_has_every_cell_and_goes_on_where_it_stopped(tmp_path: Path) -> No
     assert [max(cell.reads) > 1 for cell in results.cells] == [True, True]
     assert [cell.in_rounds is None for cell in results.cells] == [False, True]
     assert [(goal.met is None) for goal in results.goals] == [False, True, True]
-    again = run.run(TINY, tmp_path / "parts", told.append)
+    again = run.run(TINY, Parts(tmp_path / "parts", "tiny"), told.append)
     assert again.cells == results.cells
     assert len(told) == 2
     save_report(results.as_json(), tmp_path / "deep" / "utility.json")
