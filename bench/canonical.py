@@ -10,7 +10,6 @@ insecure, inexact noise. The data is looked for in $PODIUM_DATA, else in ../shar
 from __future__ import annotations
 
 import math
-import os
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,37 +17,33 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from bench.command import bench_parser, bench_report, print_machine, save_report, shown_progress, wide_console
 from bench.goals import Goal, verdict
+from bench.known.data import NETFLIX, Counts, netflix_counts
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
 from podium.histogram import Histogram
 from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 
-__all__ = ["Cell", "loop_job", "main", "netflix_counts", "numpy_job", "podium_job", "run"]
+__all__ = ["Cell", "counts_for", "loop_job", "main", "numpy_job", "podium_job", "run"]
 
 DEFAULT_JSON = Path("build/bench/canonical.json")
-FILE = "netflix_5star_counts_n17770.csv"
 K = 1000
 GAMMA = 0.5
 EPSILONS = (1.0, 0.1, 0.01)
 
-Counts = NDArray[np.int64]
 _CHUNK = 256
 _WANTED = {"numpy": (10.0, ", aim 50x"), "loop": (300.0, "")}
 
 
-def netflix_counts(bench: str, console: Console) -> Counts | None:
-    """The counts; None where the file is not there, and the bench is said to be skipped."""
-    folder = os.environ.get("PODIUM_DATA")
-    path = (Path(folder) if folder else Path(__file__).parents[1] / ".." / "shared" / "data") / FILE
-    if not path.is_file():
-        console.print(f"{bench} bench skipped: {FILE} is not there. Set PODIUM_DATA to the folder that has it.")
-        return None
-    return np.loadtxt(path, delimiter=",", skiprows=1, usecols=1, dtype=np.int64)
+def counts_for(bench: str, console: Console) -> Counts | None:
+    """The counts of Netflix; None where they are not there, and the bench is said to be skipped."""
+    counts = netflix_counts()
+    if counts is None:
+        console.print(f"{bench} bench skipped: {NETFLIX} is not there. Set PODIUM_DATA to the folder that has it.")
+    return counts
 
 
 def podium_job(counts: Counts, k: int, epsilon: float, noise: Any = "gumbel") -> Callable[[], frozenset[Any]]:
@@ -206,7 +201,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(argv)
     console = wide_console(110)
-    if (counts := netflix_counts("canonical", console)) is None:
+    if (counts := counts_for("canonical", console)) is None:
         return 0
     with shown_progress("canonical", console) as progress:
         cells = run(counts, K, quick=options.quick, progress=progress)

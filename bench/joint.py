@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from bench.canonical import Counts, netflix_counts
+from bench.canonical import counts_for
 from bench.command import bench_parser, bench_report, print_machine, save_report, shown_progress, wide_console
 from bench.goals import Goal, verdict
+from bench.known.data import Counts
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
 from podium.histogram import Histogram
 from podium.mechanisms import JointTopK
@@ -159,7 +160,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = bench_parser("python -m bench.joint", __doc__, DEFAULT_JSON, quick="fewer repetitions")
     options = parser.parse_args(argv)
     console = wide_console(100)
-    if (counts := netflix_counts("joint", console)) is None:
+    if (counts := counts_for("joint", console)) is None:
         return 0
     with shown_progress("joint", console) as progress:
         cells = run(counts, quick=options.quick, progress=progress)

@@ -14,8 +14,8 @@ import argparse
 import dataclasses
 import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,7 @@ from bench.engines.questions import SETTINGS, K, Ours
 from bench.engines.scans import Job
 from bench.engines.servers import (
     Opened,
+    Query,
     bare_sums,
     missing,
     open_clickhouse,
@@ -44,7 +45,7 @@ from bench.engines.servers import (
 )
 from bench.goals import Goal, show_goals
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
-from podium.sources import DuckDBSource
+from podium.sources import DuckDBSource, Source
 
 __all__ = ["FULL", "MEDIUM", "QUICK", "Plan", "Results", "main", "run"]
 
@@ -228,47 +229,41 @@ def _duckdb_cells(plan: Plan, events: Events, parts: Parts, progress: Progress) 
 
 def _few_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     progress(f"DuckDB, {plan.rows:,} rows")
-    with open_duckdb(events, plan.rows) as opened, questions.paid_question(opened.source) as paid:
-        table = _Table("DuckDB", opened, plan.rows)
-        return table.cells([*questions.few(opened.source, plan.items), paid], plan.repetitions)
+    with _duckdb_table(events, plan.rows) as table, questions.paid_question(table.source) as paid:
+        return table.cells([*questions.few(table.source, plan.items), paid], plan.repetitions)
 
 
 def _round_cells(plan: Plan, events: Events, progress: Progress, k: int) -> list[Cell]:
     progress(f"DuckDB, k={k}, {plan.rows:,} rows")
-    with open_duckdb(events, plan.rows) as opened:
-        table = _Table("DuckDB", opened, plan.rows)
-        return table.cells(questions.in_rounds(opened.source, k), plan.round_repetitions, k=k)
+    with _duckdb_table(events, plan.rows) as table:
+        return table.cells(questions.in_rounds(table.source, k), plan.round_repetitions, k=k)
 
 
 def _group_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     progress(f"DuckDB, {REGIONS} groups, {plan.bounded_rows:,} rows")
-    with open_duckdb(events, plan.bounded_rows) as opened:
-        table = _Table("DuckDB", opened, plan.bounded_rows)
-        return table.cells(questions.of_groups(opened.source, REGIONS), plan.bounded_repetitions, per="region")
+    with _duckdb_table(events, plan.bounded_rows) as table:
+        return table.cells(questions.of_groups(table.source, REGIONS), plan.bounded_repetitions, per="region")
 
 
 def _text_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     progress(f"DuckDB, text, {plan.text_rows:,} rows")
-    with open_duckdb(events, plan.text_rows) as opened:
-        table = _Table("DuckDB", opened, plan.text_rows)
-        return table.cells(questions.text(opened.source), plan.repetitions, item="article")
+    with _duckdb_table(events, plan.text_rows) as table:
+        return table.cells(questions.text(table.source), plan.repetitions, item="article")
 
 
 def _sum_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     progress(f"DuckDB, sums, {plan.rows:,} rows")
     cells, amounts = [], dataclasses.replace(events, amounts=True)
     for query, ways in ((sums_of_pairs, questions.sums), (bare_sums, questions.sums_beside_bare)):
-        with open_duckdb(amounts, plan.rows, query) as opened:
-            table = _Table("DuckDB", opened, plan.rows)
-            cells += table.cells(ways(opened.source), plan.round_repetitions)
+        with _duckdb_table(amounts, plan.rows, query) as table:
+            cells += table.cells(ways(table.source), plan.round_repetitions)
     return cells
 
 
 def _bounded_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     progress(f"DuckDB, bounded, {plan.bounded_rows:,} rows")
-    with open_duckdb(events, plan.bounded_rows) as opened:
-        table = _Table("DuckDB", opened, plan.bounded_rows)
-        return table.cells(questions.bounded(opened.source), plan.bounded_repetitions)
+    with _duckdb_table(events, plan.bounded_rows) as table:
+        return table.cells(questions.bounded(table.source), plan.bounded_repetitions)
 
 
 def _server_cells(plan: Plan, engine: str, folder: Path, parts: Parts, progress: Progress) -> list[Cell]:
@@ -300,13 +295,12 @@ def _server_parts(plan: Plan) -> dict[str, Callable[[_Table], list[Cell]]]:
     """What a server is asked."""
     turns = plan.server_round_repetitions
     rounds = {
-        f"{k}": lambda table, k=k: table.cells(questions.in_rounds(table.opened.source, k), turns, k=k)
-        for k in plan.in_rounds
+        f"{k}": lambda table, k=k: table.cells(questions.in_rounds(table.source, k), turns, k=k) for k in plan.in_rounds
     }
     return {
-        "few": lambda table: table.cells(questions.few(table.opened.source, plan.items), plan.server_repetitions),
-        "bounded": lambda table: table.cells(questions.bounded(table.opened.source), turns),
-        "groups": lambda table: table.cells(questions.of_groups(table.opened.source, REGIONS), turns, per="region"),
+        "few": lambda table: table.cells(questions.few(table.source, plan.items), plan.server_repetitions),
+        "bounded": lambda table: table.cells(questions.bounded(table.source), turns),
+        "groups": lambda table: table.cells(questions.of_groups(table.source, REGIONS), turns, per="region"),
         **rounds,
     }
 
@@ -318,6 +312,11 @@ class _Table:
     engine: str
     opened: Opened
     rows: int
+
+    @property
+    def source(self) -> Source:
+        """For podium."""
+        return self.opened.source
 
     def cells(
         self, ours: Sequence[Ours], turns: int, *, item: str = "article_id", k: int = K, per: str | None = None
@@ -336,6 +335,12 @@ class _Table:
             times = timings[place], timings[0], processor
             cells.append(Cell(self.engine, way.route, way.question, wanted, self.rows, *times, shared, read))
         return cells
+
+
+@contextmanager
+def _duckdb_table(events: Events, rows: int, query: Query | None = None) -> Iterator[_Table]:
+    with open_duckdb(events, rows, query) as opened:
+        yield _Table("DuckDB", opened, rows)
 
 
 def _memory_cells(plan: Plan, folder: Path, progress: Progress) -> list[MemoryCell]:
