@@ -20,12 +20,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
-from rich.table import Table
 
 import podium
 from bench.command import bench_parser, bench_report, save_report
 from bench.goals import Goal, print_goals
 from bench.measure import standard_error
+from bench.tables import text_table
 from podium.planning.simulation import zipf_pairs
 from podium.sources import DuckDBSource
 
@@ -139,15 +139,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     plan = Plan(countries=10, runs=1) if options.quick else Plan()
     measured = cells(plan)
-    table = Table(title="Recall in a country: one question about all of them, and a question about each")
-    for heading in ("mechanism", "asked", "together", "alone", "difference", "lists"):
-        table.add_column(heading, justify="right")
+    rows = []
     for cell in measured:
         difference = f"{cell['difference']:+.3f} ±{cell['error']:.3f}"
         numbers = (f"{cell['together']:.3f}", f"{cell['alone']:.3f}", difference, str(cell["lists"]))
-        table.add_row(cell["mechanism"], cell["way"], *numbers)
+        rows.append([cell["mechanism"], cell["way"], *numbers])
+    title = "Recall in a country: one question about all of them, and a question about each"
+    headings = ("mechanism", "asked", "together", "alone", "difference", "lists")
     console = Console()
-    console.print(table)
+    console.print(text_table(title, headings, rows, left=0))
     print_goals(goals(measured), console, number=".2f")
     mode = "quick" if options.quick else "full"
     settings = {"mode": mode, "k": _K, "epsilon": _EPSILON, "delta": _DELTA, **dataclasses.asdict(plan)}

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from bench.command import bench_parser, bench_report, save_report
 from bench.goals import Goal, print_goals
 from bench.measure import Contestant, interleaved
+from bench.tables import text_table
 
 __all__ = ["BARE", "GOALS", "cells", "commands", "goals", "main"]
 
@@ -91,14 +91,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--repetitions", type=int, metavar="N", help="default: 5 with --quick, 21 without")
     options = parser.parse_args(argv)
     measured = cells(options.repetitions or (5 if options.quick else 21))
-    table = Table(title="Starting, processor seconds (medians, in turns)")
-    table.add_column("what")
-    for heading in ("seconds", f"times {BARE}"):
-        table.add_column(heading, justify="right")
-    for cell in measured:
-        table.add_row(cell["what"], f"{cell['processor_seconds']:.3f}", f"{cell['ratio']:.1f}")
+    rows = [[cell["what"], f"{cell['processor_seconds']:.3f}", f"{cell['ratio']:.1f}"] for cell in measured]
+    headings = ("what", "seconds", f"times {BARE}")
     console = Console()
-    console.print(table)
+    console.print(text_table("Starting, processor seconds (medians, in turns)", headings, rows))
     print_goals(goals(measured), console, number=".3f")
     settings = {"quick": options.quick, "lines": LINES}
     save_report(bench_report("startup", settings, cells=measured, goals=goals(measured)), options.json)

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table as Shown
 
 from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.discovery.mechanisms import discover_then_peel, top_stable
 from bench.goals import Goal
 from bench.measure import standard_error
+from bench.tables import text_table
 from bench.utility.data import SETS, missing
 from bench.utility.regimes.cells import TableKey
 from bench.utility.regimes.contestants import limited_domain
@@ -139,14 +139,13 @@ def goals(cells: Sequence[Cell]) -> list[Goal]:
 def show(cells: Sequence[Cell], summary: Sequence[Mapping[str, Any]], console: Console) -> None:
     """Prints all cells, worst first, and the means."""
     for title, field in (("missing mass (less is better)", "missing_mass"), ("recall", "recall")):
-        table = Shown(title=f"{title}; worst cells of podium first")
-        for heading in ("data", "k", "epsilon", PODIUM, *CONTESTANTS):
-            table.add_column(heading, justify="left" if heading == "data" else "right")
+        rows = []
         for cell in sorted(cells, key=lambda cell: -cell.behind):
             values = getattr(cell, field)
             shown = [f"{values[who]:.4f}" if field == "missing_mass" else f"{values[who]:.3f}" for who in values]
-            table.add_row(cell.data, str(cell.k), f"{cell.epsilon:g}", *shown)
-        console.print(table)
+            rows.append([cell.data, str(cell.k), f"{cell.epsilon:g}", *shown])
+        headings = ("data", "k", "epsilon", PODIUM, *CONTESTANTS)
+        console.print(text_table(f"{title}; worst cells of podium first", headings, rows))
     for row in summary:
         console.print(
             f"{row['who']}: missing mass {row['missing_mass']:.4f}, recall {row['recall']:.3f}; podium surely better "

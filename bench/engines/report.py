@@ -9,7 +9,7 @@ from rich.table import Table
 
 from bench.command import print_machine
 from bench.engines.goals import Cell, MemoryCell
-from bench.tables import in_sections
+from bench.tables import in_sections, text_table
 
 __all__ = ["WIDTH", "show"]
 
@@ -64,9 +64,6 @@ def _times(cells: Sequence[Cell]) -> Table:
 
 
 def _memory(cells: Sequence[MemoryCell]) -> Table:
-    table = Table(title="Most memory that Python had allocated during a question (the engine's own is not ours)")
-    for heading in ("route", "items in the table", "peak"):
-        table.add_column(heading, justify="left" if heading == "route" else "right")
-    for cell in cells:
-        table.add_row(cell.route.name, f"{cell.items:,}", f"{cell.peak_bytes / 1024:,.0f} KiB")
-    return table
+    title = "Most memory that Python had allocated during a question (the engine's own is not ours)"
+    rows = [(cell.route.name, f"{cell.items:,}", f"{cell.peak_bytes / 1024:,.0f} KiB") for cell in cells]
+    return text_table(title, ("route", "items in the table", "peak"), rows)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.goals import Goal, verdict
@@ -21,6 +20,7 @@ from bench.ledger.attack import PROVED, RULES, Attack
 from bench.ledger.controls import cancelled, in_reverse, quoted_early, session, uncharged
 from bench.ledger.ledgers import BUDGETS, LEDGERS, holds, totals
 from bench.ledger.tables import tables
+from bench.tables import text_table
 from podium.privacy.gaussian import GaussianLimits
 
 __all__ = ["main", "run"]
@@ -111,12 +111,7 @@ _PLANNED = (1, "1e-6", "0.05")
 
 def _show(report: dict[str, Any], console: Console) -> None:
     for title, headings, rows in tables(report):
-        table = Table(title=title)
-        for place, heading in enumerate(headings):
-            table.add_column(heading, justify="left" if place == 0 else "right")
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
+        console.print(text_table(title, headings, rows))
     for goal in _goals(report):
         judged = f"{goal.measured:.4g}, wanted {goal.wanted}: {verdict(goal)}"
         console.print(f"{goal.name}: {judged}", highlight=False)

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table as Printed
 
 from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.goals import Goal
 from bench.processes import in_processes
+from bench.tables import text_table
 from bench.utility.regimes.cells import REPORTED, Regime, TableKey, even_cells, read_cells
 from bench.utility.regimes.formula import by_formula
 from bench.utility.regimes.report import print_goals
@@ -141,12 +141,7 @@ def recall_table(report: Mapping[str, Any]) -> tuple[tuple[str, ...], list[list[
 
 def _show(report: Mapping[str, Any], console: Console) -> None:
     headings, rows = recall_table(report)
-    printed = Printed(title="Mean recall on the same cells")
-    for heading in headings:
-        printed.add_column(heading, justify="left" if heading == headings[0] else "right")
-    for row in rows:
-        printed.add_row(*row)
-    console.print(printed)
+    console.print(text_table("Mean recall on the same cells", headings, rows))
 
 
 def _jobs(*, quick: bool) -> list[tuple[TableKey, list[Regime], int]]:
