@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.known.recall import Estimate
 
-__all__ = ["DEFAULT", "HINDSIGHT", "LIMIT", "SET", "Cell", "Goal", "block_goals", "blocks", "goals"]
+__all__ = ["DEFAULT", "HINDSIGHT", "LIMIT", "SET", "Cell", "GroupGoal", "block_goals", "blocks", "goals"]
 
 HINDSIGHT = (
     "peeling", "oneshot", "canonical 1/2", "canonical 1/2 exp.", "canonical 1", "canonical 1 exp.", "joint",
@@ -61,7 +61,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class GroupGoal:
     """Not worse than the best by hindsight in any cell of a group; ``failing`` cells are worse by more than LIMIT."""
 
     group: str
@@ -85,7 +85,7 @@ class Goal:
         return {**asdict(self), "met": self.met}
 
 
-def goals(cells: Sequence[Cell]) -> list[Goal]:
+def goals(cells: Sequence[Cell]) -> list[GroupGoal]:
     """For each group of data sets, delta and k: how far the planner stays behind the best by hindsight."""
     grouped: dict[tuple[str, str, int], list[Cell]] = {}
     for cell in cells:
@@ -128,11 +128,11 @@ def _order(key: tuple[str, str, int]) -> tuple[bool, bool, float, int]:
     return "held out" in group, "cliffs" in group, float(delta), k
 
 
-def _judged(group: str, delta: str, k: int, who: str, cells: Sequence[Cell]) -> Goal:
+def _judged(group: str, delta: str, k: int, who: str, cells: Sequence[Cell]) -> GroupGoal:
     regrets = [cell.regret(who) for cell in cells]
     means = [regret.mean for regret in regrets]
     worst = min(range(len(cells)), key=means.__getitem__)
-    return Goal(
+    return GroupGoal(
         group=group,
         delta=delta,
         k=k,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from bench.known.goals import DEFAULT, HINDSIGHT, LIMIT, SET, Cell, Goal, goals
+from bench.known.goals import DEFAULT, HINDSIGHT, LIMIT, SET, Cell, GroupGoal, goals
 from bench.tables import in_sections
 
 __all__ = ["WIDTH", "show"]
@@ -42,7 +42,7 @@ def _recall_table(delta: str, cells: Sequence[Cell]) -> Table:
     return table
 
 
-def _goal_table(judged: Sequence[Goal]) -> Table:
+def _goal_table(judged: Sequence[GroupGoal]) -> Table:
     table = Table(title=f"Recall minus the best by hindsight; a cell fails below -{LIMIT:g}")
     for heading in ("data sets", "delta", "k", "who", "worst", "2 s.e.", "mean", "failing", "", "worst cell"):
         left = heading in {"data sets", "who", "", "worst cell"}

@@ -27,6 +27,7 @@ from rich.table import Table
 from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.goals import Goal
 from bench.processes import in_processes
+from bench.utility.regimes.tables import even_pairs
 from podium.mechanisms import RefinedTopK, RisingTopK, SharedVoteTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
@@ -37,7 +38,7 @@ from podium.planning.strategy import strategy_for
 __all__ = ["ANSWERS", "CELLS", "Shape", "goals", "main", "recalls"]
 
 DEFAULT_JSON = Path("build/bench/known_rounds.json")
-_SEED, _CHUNK = 7, 500
+_SEED = 7
 _BUDGET: dict[str, Any] = {"epsilon": 1, "delta": "1e-6"}
 _FIRST, _BATCH = 4, 8
 """Runs of every answer, and of one that is run on."""
@@ -125,7 +126,7 @@ class _Measured:
 def recalls(shape: Shape, effort: Effort) -> dict[str, dict[str, float]]:
     """The mean recall of each answer, its standard error, and the number of runs."""
     rng = np.random.default_rng(_SEED)
-    users, items = _pairs(shape, rng)
+    users, items = even_pairs(shape.users, shape.each, shape.size, shape.slope, rng)
     table = PairsReader(users, items, domain_size=shape.size)
     counts = np.bincount(items, minlength=shape.size)
     found = {name: _Measured(_answer(name, shape, table), counts, shape.k) for name in ANSWERS}
@@ -182,16 +183,6 @@ def _answer(name: str, shape: Shape, table: PairsReader) -> Callable[[], Any]:
     )
     plan = strategy_for(facts, question_budget(facts, **budget))
     return lambda: run_strategy(plan, table)
-
-
-def _pairs(shape: Shape, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Different items for each user: the largest of weights with Gumbel noise."""
-    weights = -shape.slope * np.log(np.arange(1, shape.size + 1))
-    found = []
-    for start in range(0, shape.users, _CHUNK):
-        noisy = weights + rng.gumbel(size=(min(_CHUNK, shape.users - start), shape.size))
-        found.append(np.argpartition(-noisy, shape.each - 1, axis=1)[:, : shape.each].ravel())
-    return np.repeat(np.arange(shape.users), shape.each), np.concatenate(found)
 
 
 def goals(cells: Sequence[dict[str, Any]]) -> list[Goal]:
