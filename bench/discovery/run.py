@@ -98,7 +98,6 @@ def measure(data: Sequence[str], runs: int, epsilons: Sequence[float], progress:
 
 
 def _cell(table: Table, name: str, k: int, epsilon: float, runs: int) -> Cell:
-    places, last = table.last_counts((k,))[k]
     best, whole = int(table.counts[table.order[:k]].sum()), len(table.users)
     mass: dict[str, list[float]] = {}
     recall: dict[str, list[float]] = {}
@@ -106,7 +105,7 @@ def _cell(table: Table, name: str, k: int, epsilon: float, runs: int) -> Cell:
         rng = np.random.default_rng([zlib.crc32(f"{name} {k} {epsilon}".encode()), run])
         for who, items in answers(table, k, epsilon, rng):
             mass.setdefault(who, []).append((best - int(table.counts[items].sum())) / whole)
-            recall.setdefault(who, []).append(float(np.count_nonzero(table.counts[items] >= last)) / places)
+            recall.setdefault(who, []).append(table.recall(items, k))
     errors = {who: 2 * standard_error(values) for who, values in mass.items()}
     left, found = ({who: statistics.fmean(values) for who, values in given.items()} for given in (mass, recall))
     return Cell(name, k, epsilon, left, found, errors)

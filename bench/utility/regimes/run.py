@@ -38,7 +38,6 @@ def measure_table(key: TableKey, cells: Sequence[Regime], runs: int) -> list[Row
     """Every cell of one table: the recalls of every way to answer, one for each run."""
     table = make_table(key)
     runs = min(runs, next((fewer for pairs, fewer in _FEWER if len(table.users) > pairs), runs))
-    lasts = table.last_counts(tuple({cell.k for cell in cells}))
     rows = [_row(cell) for cell in cells]
     for run in range(runs):
         rng = np.random.default_rng([zlib.crc32(key.name.encode()), run])
@@ -46,7 +45,7 @@ def measure_table(key: TableKey, cells: Sequence[Regime], runs: int) -> list[Row
             shared = list(once(table, epsilon, DELTA, rng))
             for row in rows:
                 if row["epsilon"] == epsilon:
-                    _run_cell(table, row, lasts[row["k"]], shared, rng)
+                    _run_cell(table, row, shared, rng)
     return rows
 
 
@@ -55,17 +54,14 @@ def _row(cell: Regime) -> Row:
     return {"row": key.row, "data": key.data, "table": key.name, "k": cell.k, "epsilon": cell.epsilon, "recalls": {}}
 
 
-def _run_cell(
-    table: Table, row: Row, last: tuple[int, int], shared: Sequence[tuple[str, Integers]], rng: np.random.Generator
-) -> None:
+def _run_cell(table: Table, row: Row, shared: Sequence[tuple[str, Integers]], rng: np.random.Generator) -> None:
     k, epsilon = row["k"], row["epsilon"]
     branch, found = by_rule(table, k, epsilon, DELTA, rng)
     row.setdefault("branches", []).append(str(branch))
     answers = [*shared, *by_list(table, k, epsilon, DELTA, rng)]
     answers += [("default", found), ("default before", before(table, k, epsilon, DELTA, rng))]
     for name, items in answers:
-        recall = float(np.count_nonzero(table.counts[items[:k]] >= last[1])) / last[0]
-        row["recalls"].setdefault(name, []).append(round(recall, 4))
+        row["recalls"].setdefault(name, []).append(round(table.recall(items, k), 4))
 
 
 def _measured(job: tuple[TableKey, list[Regime], int]) -> list[Row]:

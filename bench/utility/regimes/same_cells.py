@@ -82,15 +82,14 @@ def measure_cells(key: TableKey, cells: Sequence[Regime], runs: int) -> list[Row
     lasts = table.last_counts(tuple({cell.k for cell in cells}))
     rows = []
     for cell in cells:
-        places, last = lasts[cell.k]
         found = np.empty((runs, len(WAYS)))
         for run in range(runs):
             seed = [zlib.crc32(f"{key.name} {cell.k} {cell.epsilon}".encode()), run]
             for place, way in enumerate(WAYS.values()):
                 items = way(table, cell.k, cell.epsilon, DELTA, np.random.default_rng(seed))
-                found[run, place] = np.count_nonzero(table.counts[items[: cell.k]] >= last) / places
+                found[run, place] = table.recall(items, cell.k)
         ahead = found[:, list(WAYS).index("default")] - found[:, list(WAYS).index("first rule")]
-        row = {"row": key.row, "data": key.data, "k": cell.k, "last": last, "ahead": float(ahead.mean())}
+        row = {"row": key.row, "data": key.data, "k": cell.k, "last": lasts[cell.k][1], "ahead": float(ahead.mean())}
         error = float(ahead.std(ddof=1) / np.sqrt(runs))
         rows.append({**row, "error": error, **dict(zip(WAYS, found.mean(axis=0).tolist(), strict=True))})
     return rows

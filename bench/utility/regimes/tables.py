@@ -52,6 +52,11 @@ class Table:
         present = int(np.count_nonzero(self.counts))
         return {k: (min(k, present), int(self.counts[self.order[min(k, present) - 1]])) for k in ks}
 
+    def recall(self, found: Integers, k: int) -> float:
+        """The share of the places that the first k items fill which have at least the count of the last."""
+        places, last = self.last_counts((k,))[k]
+        return float(np.count_nonzero(self.counts[found[:k]] >= last)) / places
+
     def kept(self, bound: int) -> Mask:
         """Which pairs remain if users are cut to a number of items, chosen by a fixed shuffle."""
         if bound not in self._kept:
