@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.engines.data import connect
 from podium.planning.memory_table import PairsReader
 
 __all__ = ["HELD_OUT", "SETS", "Pairs", "Source", "folder", "load", "missing", "shuffled_places"]
@@ -97,8 +97,7 @@ def missing(name: str) -> bool:
 def load(name: str) -> Pairs:
     """One data set; the last one is kept, because work is done data set by data set."""
     source = SETS[name]
-    with duckdb.connect() as connection:
-        connection.execute("SET enable_progress_bar = false")
+    with connect() as connection:
         rows = connection.read_parquet(str(folder() / source.file)).filter(source.condition)
         known = rows.filter("user_id IS NOT NULL AND item IS NOT NULL")
         numbers = "dense_rank() OVER (ORDER BY user_id) - 1 AS u, dense_rank() OVER (ORDER BY item) - 1 AS i"
