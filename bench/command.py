@@ -53,15 +53,13 @@ def bench_report(
     version: int = 1,
     **found: object,
 ) -> dict[str, Any]:
-    """What the file of a bench has: ``facts`` are those of the machine, unless it is as it was when the run began."""
+    """What the file of a bench has; ``facts`` about the machine are those of now unless they are given."""
     judged = {} if goals is None else {"goals": [asdict(goal) for goal in goals]}
     facts = machine() if facts is None else facts
     return {"bench": bench, "version": version, "machine": dict(facts), "settings": dict(settings), **found, **judged}
 
 
 def save_report(report: Mapping[str, Any], file: Path, *, indent: int | None = 1) -> None:
-    """Write what a bench found, from which its page is made: all of it, or the file stays as it was."""
+    """Write what a bench found, from which its page is made."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(report, indent=indent) + "\n", encoding="utf-8")
-    unfinished.rename(file)
+    file.write_text(json.dumps(report, indent=indent) + "\n", encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from bench.command import save_report
 from bench.measure import commit
 
-__all__ = ["Parts", "Rows"]
+__all__ = ["Parts", "Rows", "save_whole"]
 
 Rows: TypeAlias = list[dict[str, Any]]
 
@@ -37,7 +37,7 @@ class Parts:
         self.commits.update([] if at is None else [at])
         if self.folder is not None:
             written = {"plan": self.plan, "commit": at, "rows": rows}
-            save_report(written, self._file(self.folder, name), indent=None)
+            save_whole(written, self._file(self.folder, name), indent=None)
         return rows
 
     def kept(self, name: str) -> Rows | None:
@@ -62,3 +62,10 @@ class Parts:
 
     def _file(self, folder: Path, name: str) -> Path:
         return folder / f"{name}.json"
+
+
+def save_whole(report: Mapping[str, Any], file: Path, *, indent: int | None = 1) -> None:
+    """The same as ``save_report``, but a run that is killed meanwhile leaves the file as it was."""
+    unfinished = file.with_suffix(".unfinished")
+    save_report(report, unfinished, indent=indent)
+    unfinished.rename(file)

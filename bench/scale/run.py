@@ -22,10 +22,10 @@ from typing import Any
 
 import duckdb
 
-from bench.command import bench_parser, bench_report, save_report
+from bench.command import bench_parser, bench_report
 from bench.engines.servers import missing
 from bench.measure import machine
-from bench.parts import Parts, Rows
+from bench.parts import Parts, Rows, save_whole
 from bench.scale.cells import Failed, OnlyKept, Progress, Sized, child, table_cells
 from bench.scale.data import Table, wide
 from bench.scale.ledger import ledgers
@@ -261,7 +261,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{(time.monotonic() - start) / 60:6.1f} min  {what}", flush=True)
 
     def written(report: dict[str, Any]) -> None:
-        save_report(report, options.json)
+        save_whole(report, options.json)
 
     plan = QUICK if options.quick else FULL
     # A folder of its own, in which whatever an earlier run left is ours to remove.
