@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PEERS  := opendp smartnoise pipelinedp tumult
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 # Tests start hundreds of Pythons, which would each compile podium again where an environment forbids keeping that.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test outside lint bench reproduce docs screens fuzz mutants audit dist clean system
+.PHONY: help demo test outside lint bench reproduce docs screens fuzz mutants types audit dist clean system
 
 help:  ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -33,8 +34,9 @@ lint: $(VENV)/.test  ## ruff, mypy --strict and the import contracts
 system:
 	@tools/system-packages
 
-bench: $(VENV)/.test  ## measure podium against its peers, as ratios in one run
-	@$(BIN)/python -m bench
+bench: $(VENV)/.test system  ## measure podium against its peers, as ratios in one run (BENCH_ARGS=--quick: minutes)
+	@tools/environments $(PYTHON) build/environments $(PEERS) || echo "not all peers install here: the rest is measured"
+	@$(BIN)/python -m bench $(BENCH_ARGS)
 
 reproduce: $(VENV)/.test  ## compute the papers' results again: claimed, measured, verdict (REPRODUCE_ARGS=--quick: minutes)
 	@$(BIN)/python -m reproduce $(REPRODUCE_ARGS)
@@ -56,6 +58,10 @@ fuzz: $(VENV)/.test  ## fuzz every target of tools/fuzz.py for FUZZ_SECONDS (60)
 
 mutants: $(VENV)/.test  ## break privacy-critical lines one at a time, and see that the tests notice (MUTANTS=ledger/: some)
 	@$(BIN)/python -m tools.mutants $(MUTANTS)
+
+types: $(VENV)/.test  ## pyright: the type of every public name is written down
+	@$(PIP) install --group types
+	@tools/verify-types $(VENV)
 
 audit: $(VENV)/.runtime  ## known vulnerabilities of what is installed (asks an advisory service on the network)
 	@$(PIP) install --group audit

@@ -2,7 +2,7 @@
 
     spark-submit examples/spark_job.py /data/orders --item product --user customer --output top.json
 
-The cluster counts users per item. The driver fetches the largest counts, selects the items and writes the release.
+The cluster counts users per item. The driver fetches counts, selects the items and writes the release.
 """
 
 from __future__ import annotations

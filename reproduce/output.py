@@ -24,12 +24,12 @@ _PAPERS = """\
 DR: Durfee & Rogers 2019; SL: Shekelyan & Loukides 2022; QSZ: Qiao, Su & Zhang 2021; DW: Ding, Wang, Xiao, Zhang &
 Kifer 2021; Gillenwater, Joseph, Munoz Medina & Ribero 2022. Probabilities of the canonical mechanism are exact, from
 its class weights; budgets for the true top k are found by integration, not by sampling; what is simulated carries error
-bars. "Beyond the paper" marks what podium adds; "wrong in print" what a paper says and is not so."""
+bars. "Beyond the paper" marks what podium adds; "wrong in print" what a paper states and is false."""
 _DATA = """\
-Not to be had were BMS-POS (BMS-WebView-1 stands in, a click log of the same donor, as it is and with its counts scaled
-to the size of BMS-POS), the full Kosarak (the true counts of its 116 most frequent items stand in; where events are
-needed, its first 36,682 of 990,002 records) and T40I10D100K (made anew with its generator). Rows that rest on them say
-so."""
+These data sets were not available: BMS-POS (BMS-WebView-1 stands in, a click log of the same donor, as it is and with
+its counts scaled to the size of BMS-POS), the full Kosarak (the true counts of its 116 most frequent items stand in;
+where events are needed, its first 36,682 of 990,002 records) and T40I10D100K (made anew with its generator). Rows
+that rest on them say so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,11 @@ from pathlib import Path
 from podium.mechanisms.catalogue import catalogue
 from podium.mechanisms.gaussian.in_rounds import MechanismInRounds
 from podium.mechanisms.noisy_histogram import NoisyHistogram
+from podium.mechanisms.one_item import OneItem
+from podium.mechanisms.sparse_vector.threshold_budget import AboveThreshold
+from podium.mechanisms.weights import SharesOneVote
 from podium.privacy.documents import Document, StoredDocument
+from podium.release.outcome import OneList
 
 __all__ = ["FOLDER", "PAGES", "library_page", "mechanisms_page"]
 
@@ -88,7 +92,9 @@ def _entry(name: str, value: object) -> Iterator[str]:
 def _members(owner: str, cls: type) -> Iterator[str]:
     # What to_json means is the same everywhere, so it is inherited; the page names it with each class that has it. So
     # it does what families of mechanisms share, which have no entry of their own.
-    bases = (Document, StoredDocument, MechanismInRounds, NoisyHistogram)
+    bases = (
+        Document, StoredDocument, AboveThreshold, MechanismInRounds, NoisyHistogram, OneItem, OneList, SharesOneVote,
+    )  # fmt: skip
     shared = [vars(base).items() for base in bases if issubclass(cls, base)]
     inherited = {name: member for members in shared for name, member in members}
     for name, member in (inherited | dict(vars(cls))).items():

@@ -6,8 +6,9 @@ OpenDP's Polars API, Tumult Analytics, PipelineDP and SmartNoise SQL, each in an
 ``tools/environments PYTHON build/environments opendp tumult pipelinedp smartnoise`` makes; one that is not there is
 left out, and the report says so. All have one user's rows as the unit and (1, 1e-6); the items are unknown. The others
 need a bound on the items of one user: all bounds of a grid are run, and the best by hindsight is shown for each k,
-which no user of theirs could know. podium has no setting. Seconds are those of a new process with one answer, on the
-clock. The file is written after every program, and what it has at the same settings is not measured again.
+which no user of theirs could know. podium has no setting. Seconds are the median of new processes with one answer, on
+the clock, where the programs take turns. Answers are kept in a folder beside the file until all are there: a run that
+was interrupted goes on where it ended.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +31,20 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bench.measure import machine
+from bench.command import save_report
+from bench.measure import Contestant, interleaved, machine
+from bench.parts import Parts, Rows
 from bench.utility.data import SETS, folder, missing
 
 __all__ = ["PROGRAMS", "Plan", "Program", "goals", "lines_of_code", "main", "measure"]
 
 DEFAULT_JSON = Path("build/bench/end_to_end.json")
-Rows = list[dict[str, Any]]
 ENVIRONMENTS = Path("build/environments")
 _FOLDER = Path(__file__).parent / "programs"
 _EPSILON, _DELTA = 1.0, 1e-6
 _KS, _BOUNDS, _RUNS = (10, 100), (1, 2, 4, 8, 16, 32), 20
 _DATA = ("msweb", "kosarak_head")
-_TIMEOUT = 900
+_TIMEOUT = 1800
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,31 +101,61 @@ class Plan:
     ks: tuple[int, ...]
     bounds: tuple[int, ...]
     runs: int
+    turns: int = 3
 
 
-def measure(
-    plan: Plan, done: Rows, save: Callable[[Rows, dict[str, str]], None], progress: Callable[[str], None]
-) -> tuple[Rows, dict[str, str]]:
+def measure(plan: Plan, parts: Parts, progress: Callable[[str], None]) -> tuple[Rows, dict[str, str]]:
     """A row for each program, data set and k; and why a program is not there or gave up."""
     rows: Rows = []
-    absent: dict[str, str] = {}
-    for program in PROGRAMS:
-        if program.absent is not None:
-            absent[program.title] = program.absent
-            progress(f"{program.title} is left out: {program.absent}")
-            continue
+    absent = {program.title: program.absent for program in PROGRAMS if program.absent is not None}
+    for reason in absent.items():
+        progress("{} is left out: {}".format(*reason))
+    for program in (program for program in PROGRAMS if program.absent is None):
         for name in plan.data:
-            if known := [row for row in done if (row["program"], row["data"]) == (program.title, name)]:
-                rows += known
-                continue
-            progress(f"{program.title} on {name}")
-            try:
-                rows += [_row(program, name, k, plan) for k in plan.ks]
-            except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-                absent[f"{program.title} on {name}"] = _reason(error)
-                progress(f"{program.title} on {name} failed: {_reason(error)}")
-            save(rows, absent)
+            for k in plan.ks:
+                if found := _recalls(program, name, k, plan, parts, absent, progress):
+                    rows.append(_row(program, name, k, found))
+    for (name, k), seconds in _in_turns(rows, plan, parts, progress):
+        for row in rows:
+            if (row["data"], row["k"]) == (name, k):
+                row["seconds"] = seconds[row["program"]]
     return rows, absent
+
+
+def _recalls(
+    program: Program,
+    name: str,
+    k: int,
+    plan: Plan,
+    parts: Parts,
+    absent: dict[str, str],
+    progress: Callable[[str], None],
+) -> dict[int | None, list[float]]:
+    """The recall of every run, for every bound that the program got through."""
+    path, found = folder() / SETS[name].file, {}
+    # The others' noise does not depend on k: the first ten of a hundred are what a question for ten returns.
+    asked = max(plan.ks) if program.has_bound else k
+    for bound in plan.bounds if program.has_bound else (None,):
+        part = f"{program.name}-{name}-{asked}-{bound}"
+        if parts.kept(part) is None:
+            progress(f"{program.title} on {name}, k={asked}" + (f", bound {bound}" if bound else ""))
+        try:
+            lists = parts.rows(part, partial(_lists, program, path, asked, bound, _runs(program, plan)))
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+            absent[f"{program.title} on {name}, bound {bound}"] = _reason(error)
+            progress(f"it failed: {_reason(error)}")
+            continue
+        counts = _true_counts(path)
+        found[bound] = [_recall(counts, one["items"], k) for one in lists]
+    return found
+
+
+def _lists(program: Program, path: Path, k: int, bound: int | None, runs: int) -> Rows:
+    return [{"items": items} for items in _run(program, path, k, bound, runs)["lists"]]
+
+
+def _runs(program: Program, plan: Plan) -> int:
+    return max(2, plan.runs // program.fewer)
 
 
 def _reason(error: subprocess.SubprocessError) -> str:
@@ -133,25 +165,40 @@ def _reason(error: subprocess.SubprocessError) -> str:
     return last[0][:200] if last else "it ended without a word"
 
 
-def _row(program: Program, name: str, k: int, plan: Plan) -> dict[str, Any]:
-    path = folder() / SETS[name].file
-    counts = _true_counts(path)
-    runs = max(2, plan.runs // program.fewer)
-    bounds: Sequence[int | None] = plan.bounds if program.has_bound else [None]
-    found = {}
-    for bound in bounds:
-        lists = _run(program, path, k, bound, runs)["lists"]
-        found[bound] = [_recall(counts, one, k) for one in lists]
+def _row(program: Program, name: str, k: int, found: Mapping[int | None, Sequence[float]]) -> dict[str, Any]:
     best = max(found, key=lambda bound: statistics.fmean(found[bound]))
-    start = time.perf_counter()
-    _run(program, path, k, best, 1)
     return {
-        "program": program.title, "data": name, "k": k, "runs": runs, "bound": best,
+        "program": program.title, "data": name, "k": k, "runs": len(found[best]), "bound": best,
         "recall": statistics.fmean(found[best]),
-        "error": 2 * statistics.stdev(found[best]) / runs**0.5,
+        "error": 2 * statistics.stdev(found[best]) / len(found[best]) ** 0.5,
         "worst_bound": min(statistics.fmean(values) for values in found.values()),
-        "seconds": time.perf_counter() - start, "lines": lines_of_code(program),
+        "lines": lines_of_code(program),
     }  # fmt: skip
+
+
+def _in_turns(
+    rows: Rows, plan: Plan, parts: Parts, progress: Callable[[str], None]
+) -> Iterator[tuple[tuple[str, int], dict[str, float]]]:
+    """For each question, the seconds of a new process with one answer, where the programs took turns."""
+    by_title = {program.title: program for program in PROGRAMS}
+    for name, k in dict.fromkeys((row["data"], row["k"]) for row in rows):
+        asked = [(row["program"], row["bound"]) for row in rows if (row["data"], row["k"]) == (name, k)]
+
+        def take_turns(name: str = name, k: int = k, asked: Sequence[tuple[str, int | None]] = asked) -> Rows:
+            progress(f"seconds of a new process on {name}, k={k}")
+            path = folder() / SETS[name].file
+            contestants = [
+                Contestant(
+                    title,
+                    partial(_run, by_title[title], path, k, bound, 1),
+                    max(1, plan.turns // by_title[title].fewer),
+                )
+                for title, bound in asked
+            ]
+            return [{"program": title, "seconds": timing.median} for title, timing in interleaved(contestants).items()]
+
+        found = parts.rows(f"seconds-{name}-{k}-{len(asked)}", take_turns)
+        yield (name, k), {row["program"]: row["seconds"] for row in found}
 
 
 def _true_counts(path: Path) -> dict[str, int]:
@@ -225,20 +272,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         "mode": "quick" if options.quick else "full" if whole else "reduced", "epsilon": _EPSILON, "delta": str(_DELTA),
         "repetitions": plan.runs, "bounds": list(plan.bounds),
     }  # fmt: skip
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    before = json.loads(options.json.read_text(encoding="utf-8")) if options.json.is_file() else {}
-    same = {**before.get("settings", {}), "mode": settings["mode"]} == settings
-    done = before["cells"] if same else []
-
-    def save(rows: Rows, absent: Mapping[str, str]) -> None:
-        document = {
-            "bench": "end_to_end", "version": 1, "machine": dict(machine()), "settings": settings,
-            "absent": absent, "goals": goals(rows), "cells": rows,
-        }  # fmt: skip
-        options.json.write_text(json.dumps(document) + "\n", encoding="utf-8")
-
-    rows, absent = measure(plan, done, save, lambda text: console.print(f"end to end: {text}", style="dim"))
-    save(rows, absent)
+    parts = Parts(options.json.with_suffix(""), f"{_EPSILON} {_DELTA} {plan.runs}")
+    rows, absent = measure(plan, parts, lambda text: console.print(f"end to end: {text}", style="dim"))
+    report = {
+        "bench": "end_to_end", "version": 1, "machine": {**machine(), "commit": parts.measured_at},
+        "settings": settings, "absent": absent, "goals": goals(rows), "cells": rows,
+    }  # fmt: skip
+    save_report(report, options.json)
+    if not absent:
+        parts.forget()
     table = Table(title="recall, seconds of a new process, lines of user code")
     for heading in ("program", "data", "k", "recall", "2 s.e.", "bound", "seconds", "lines"):
         table.add_column(heading, justify="left" if heading in {"program", "data"} else "right")

@@ -17,7 +17,12 @@ END_TO_END = (
 
 
 def end_to_end_table(report: Mapping[str, Any]) -> tuple[str, tuple[str, ...], list[list[str]]]:
-    """A row for each program, data set and k."""
+    """A row for each program, data set and k; first the question in which podium is least ahead."""
+    recalls: dict[tuple[str, int], list[float]] = {}
+    # podium is the first program.
+    for row in report["cells"]:
+        recalls.setdefault((row["data"], row["k"]), []).append(row["recall"])
+    leads = {question: first - max(others, default=0.0) for question, (first, *others) in recalls.items()}
     rows = [
         [
             row["data"],
@@ -30,7 +35,7 @@ def end_to_end_table(report: Mapping[str, Any]) -> tuple[str, tuple[str, ...], l
             f"{row['seconds']:.1f}",
             str(row["lines"]),
         ]
-        for row in sorted(report["cells"], key=lambda row: (row["data"], row["k"]))
+        for row in sorted(report["cells"], key=lambda row: (leads[row["data"], row["k"]], -row["recall"]))
     ]
     settings = report["settings"]
     left_out = "".join(f" Left out: {name} ({why})." for name, why in report["absent"].items())

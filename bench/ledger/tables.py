@@ -16,7 +16,7 @@ def tables(report: Any) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:
             ("ledger", "delta", "zCDP", "Gaussian filter", "adaptive optimum", "non-adaptive", "Gaussian of 2 rho"),
             [
                 [cell["ledger"], cell["delta"], *("-" if cell[name] is None else f"{cell[name]:.4f}" for name in names)]
-                for cell in report["totals"]
+                for cell in sorted(report["totals"], key=lambda cell: cell["zcdp"] / cell["gaussian"])
             ],
         ),
         (
@@ -30,7 +30,7 @@ def tables(report: Any) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:
                     f"{cell['gaussian']:,}",
                     f"{100 * (cell['gaussian'] / cell['zcdp'] - 1):+.1f} %",
                 ]
-                for cell in report["questions"]
+                for cell in sorted(report["questions"], key=lambda cell: cell["gaussian"] / cell["zcdp"])
             ],
         ),
         (

@@ -1,4 +1,7 @@
-"""Tables of benches on other pages of the documentation, written into their places from the benches' files."""
+"""Tables of benches on other pages of the documentation, written into their places from the benches' files.
+
+Worst cells come first.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,11 @@ def filled(text: str, report: Report) -> str:
 
 def _recall(report: Report, delta: str) -> str:
     who = (*HINDSIGHT, DEFAULT, SET)
+    cells = [
+        cell
+        for cell in report["cells"]
+        if cell["delta"] == delta and cell["epsilon"] == "1" and not cell["held_out"] and not cell["at_cliff"]
+    ]
     rows = [
         [
             cell["data"],
@@ -49,8 +57,7 @@ def _recall(report: Report, delta: str) -> str:
             *(f"{cell['recall'][name]:.3f}" for name in who),
             *(f"{cell['minus_best'][name]:+.3f}" for name in (DEFAULT, SET)),
         ]
-        for cell in report["cells"]
-        if cell["delta"] == delta and cell["epsilon"] == "1" and not cell["held_out"] and not cell["at_cliff"]
+        for cell in sorted(cells, key=lambda cell: cell["minus_best"][DEFAULT])
     ]
     return markdown_table(("data", "k", *who, f"{DEFAULT} - best", f"{SET} - best"), rows)
 
@@ -63,7 +70,7 @@ def _hindsight(report: Report) -> str:
     for who in (DEFAULT, SET):
         headings += [f"{who}: worst", "mean", "failing"]
     rows = []
-    for (group, delta, k), goals in groups.items():
+    for (group, delta, k), goals in sorted(groups.items(), key=lambda block: block[1][DEFAULT]["worst"]):
         judged = [goals[who] for who in (DEFAULT, SET)]
         shown = [[f"{goal['worst']:+.3f}", f"{goal['mean']:+.4f}", str(goal["failing"])] for goal in judged]
         rows.append([group, delta, f"{k:,}", str(judged[0]["cells"]), *shown[0], *shown[1]])
@@ -72,7 +79,7 @@ def _hindsight(report: Report) -> str:
 
 def _defaults(report: Report) -> str:
     rows = []
-    for cell in report["cells"]:
+    for cell in sorted(report["cells"], key=lambda cell: cell["lead"]):
         if (cell["epsilon"], cell["k"]) != (1.0, 100):
             continue
         podium = cell["podium"]
@@ -93,7 +100,7 @@ def _regimes(report: Report, key: str) -> str:
             *(f"{values[n]:.3f}" for n in names),
             *(str(values[n]) for n in ("short", "short_before")),
         ]
-        for name, values in report[key].items()
+        for name, values in sorted(report[key].items(), key=lambda row: row[1]["default"] - row[1]["hindsight"])
     ]
     headings = ("best by hindsight", "best contestant", "default before", "rounds", "default", "short", "before")
     return markdown_table(("k" if key == "by_k" else "tables", "cells", *headings), rows)

@@ -1,4 +1,4 @@
-"""The tables of the page about the benches: which numbers of a file are shown, and how."""
+"""The tables of the page about the benches: which numbers of a file are shown, and how; worst cells come first."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from bench.end_to_end.table import END_TO_END, end_to_end_table
 from bench.known.goals import DEFAULT, HINDSIGHT, SET, blocks
 from bench.known.order import ABOUT_ORDER, order_table
 from bench.ledger.tables import tables
+from bench.page.engine_tables import engine_tables
 from bench.page.layout import Report, Row, Section, Shown, shown_number
 from bench.utility.regimes.report import regime_tables
 from bench.utility.regimes.same_cells import ABOUT_SAME_CELLS, recall_table
@@ -27,7 +28,7 @@ def _selection(report: Report) -> list[Shown]:
             shown_number(cell["memory_multiple"]["podium"]),
             shown_number(cell["memory_multiple"]["numpy"]),
         ]
-        for cell in report["raw"]
+        for cell in sorted(report["raw"], key=lambda cell: -cell["ratio_to_numpy"])
     ]
     caption = (
         "Time as a ratio, and peak extra memory over the bytes of the counts. A dash: OpenDP would have taken "
@@ -44,7 +45,7 @@ def _canonical(report: Report) -> list[Shown]:
             shown_number(cell["times_faster_than_numpy"]),
             shown_number(cell["times_faster_than_loop"]) + ("" if cell["loop_share"] == 1 else " (extrapolated)"),
         ]
-        for cell in report["cells"]
+        for cell in sorted(report["cells"], key=lambda cell: cell["times_faster_than_numpy"])
     ]
     settings = report["settings"]
     caption = f"d={settings['d']:,}, k={settings['k']:,}, gamma={settings['gamma']}: time as a ratio."
@@ -59,7 +60,7 @@ def _joint(report: Report) -> list[Shown]:
             shown_number(cell["times_faster_than_numpy"]),
             shown_number(statistics.median(cell["seconds"]["podium"])),
         ]
-        for cell in report["cells"]
+        for cell in sorted(report["cells"], key=lambda cell: cell["times_faster_than_numpy"])
     ]
     return [Shown("Time as a ratio, and in seconds.", ("k", "epsilon", "NumPy / podium", "podium, s"), rows)]
 
@@ -71,7 +72,7 @@ def _ledger(report: Report) -> list[Shown]:
 def _limited_domain(report: Report) -> list[Shown]:
     rows = [
         [f"{row['k_bar']:,}", shown_number(row["release"] / row["race"]), shown_number(1000 * row["overhead"])]
-        for row in report["rows"]
+        for row in sorted(report["rows"], key=lambda row: -row["overhead"])
     ]
     headings = ("k_bar", "release / race alone", "overhead, ms")
     return [Shown("A whole release against its noise alone (medians).", headings, rows)]
@@ -87,7 +88,8 @@ def _end_to_end(report: Report) -> list[Shown]:
 
 def _startup(report: Report) -> list[Shown]:
     rows = [
-        [cell["what"], shown_number(cell["ratio"]), shown_number(cell["processor_seconds"])] for cell in report["cells"]
+        [cell["what"], shown_number(cell["ratio"]), shown_number(cell["processor_seconds"])]
+        for cell in sorted(report["cells"], key=lambda cell: -cell["ratio"])
     ]
     lines = f"{report['settings']['lines']:,}"
     caption = f"Processor time of a new process (medians); `podium top` reads a CSV file of {lines} lines."
@@ -104,7 +106,7 @@ def _groups(report: Report) -> list[Shown]:
             f"{cell['difference']:+.3f} ±{cell['error']:.3f}",
             f"{cell['lists']:,}",
         ]
-        for cell in report["cells"]
+        for cell in sorted(report["cells"], key=lambda cell: cell["difference"])
     ]
     told = report["settings"]
     caption = (
@@ -112,31 +114,6 @@ def _groups(report: Report) -> list[Shown]:
         f"epsilon {told['epsilon']}, {told['runs']} runs."
     )
     return [Shown(caption, ("mechanism", "asked", "per country", "alone", "difference", "lists"), rows)]
-
-
-def _engines(report: Report) -> list[Shown]:
-    times = [
-        [
-            cell["engine"],
-            cell["question"],
-            f"{cell['rows']:,}",
-            shown_number(cell["ratio"]),
-            shown_number(cell["processor_ratio"]),
-            _scans(cell),
-            f"{cell['shared_items']} of {cell.get('k', report['settings'].get('k')):,}",
-        ]
-        for cell in report["cells"]
-    ]
-    memory = [[cell["route"], f"{cell['items']:,}", f"{cell['peak_bytes'] / 1024:,.0f}"] for cell in report["memory"]]
-    return [
-        Shown(
-            "Time over that of the plain query, which has the same LIMIT; processor time, of the engine and of the "
-            "process that asks, where it was measured; and how many times the table was read, as the engine says.",
-            ("engine", "question", "rows", "podium / plain", "processor time", "scans", "same items"),
-            times,
-        ),
-        Shown("Most memory that Python had allocated.", ("route", "items in the table", "KiB"), memory),
-    ]
 
 
 def _regimes(report: Report) -> list[Shown]:
@@ -151,26 +128,28 @@ def stated_facts(report: Report) -> tuple[tuple[str, ...], list[Row]]:
             *(f"{cell[name]:,}" for name in ("users", "each", "size", "k")),
             *(shown_number(cell["recall"][name]["mean"]) for name in names),
         ]
-        for cell in report["cells"]
+        for cell in sorted(report["cells"], key=_behind_best)
     ]
     return ("users", "items of each", "domain", "k", *names), rows
+
+
+def _behind_best(cell: Report) -> float:
+    means = {name: recall["mean"] for name, recall in cell["recall"].items()}
+    return float(means["default"] - max(means.values()))
 
 
 def _stated(report: Report) -> list[Shown]:
     return [Shown("Mean recall.", *stated_facts(report))]
 
 
-def _scans(cell: Report) -> str:
-    """How many times a table was read; a dash in files that were written before it was counted."""
-    return f"{cell['scans']:g}" if "scans" in cell else "-"
-
-
 def _utility(report: Report) -> list[Shown]:
     cells = report["cells"]
     columns = list(cells[0]["columns"])
     rows = []
-    for epsilon, k in sorted({(cell["epsilon"], cell["k"]) for cell in cells}):
-        here = [cell for cell in cells if (cell["epsilon"], cell["k"]) == (epsilon, k)]
+    questions: dict[tuple[float, int], list[Report]] = {}
+    for cell in sorted(cells, key=lambda cell: cell["lead"]):
+        questions.setdefault((cell["epsilon"], cell["k"]), []).append(cell)
+    for (epsilon, k), here in questions.items():
         others = [statistics.fmean(cell["columns"][name]["recall"]["mean"] for cell in here) for name in columns]
         podium = statistics.fmean(cell["podium"]["mean"] for cell in here)
         leads = [cell["lead"] for cell in here]
@@ -187,7 +166,9 @@ def _known(report: Report) -> list[Shown]:
     who = (*HINDSIGHT, DEFAULT, SET)
     rows = [
         [delta, f"{k:,}", *(shown_number(means[name]) for name in who)]
-        for (delta, k), means in blocks(report["cells"]).items()
+        for (delta, k), means in sorted(
+            blocks(report["cells"]).items(), key=lambda block: block[1][DEFAULT] - max(block[1].values())
+        )
     ]
     epsilons = ", ".join(report["settings"]["epsilons"])
     caption = (
@@ -209,7 +190,7 @@ def _opendp_recall(report: Report) -> list[Shown]:
             *(f"{cell['recall'][who]:.3f} ±{cell['standard_error'][who]:.3f}" for who in ("podium", "opendp")),
             shown_number(cell["times_faster_than_opendp"]),
         ]
-        for cell in report["cells"]
+        for cell in sorted(report["cells"], key=lambda cell: cell["recall"]["podium"] - cell["recall"]["opendp"])
     ]
     caption = f"Mean recall of {report['settings']['runs']} runs with its standard error, and time as a ratio."
     headings = ("data", "items", "k", "rho", "recall, podium", "recall, OpenDP", "OpenDP / podium, time")
@@ -217,6 +198,11 @@ def _opendp_recall(report: Report) -> list[Shown]:
 
 
 def _monitor(report: Report) -> list[Shown]:
+    recalls: dict[str, list[float]] = {}
+    for cell in report["cells"]:
+        recalls.setdefault(cell["stream"], []).append(cell["recall"])
+    # The first way is the default.
+    leads = {stream: first - max(others, default=0.0) for stream, (first, *others) in recalls.items()}
     rows = [
         [
             cell["stream"],
@@ -224,7 +210,7 @@ def _monitor(report: Report) -> list[Shown]:
             *(f"{cell[what]:.3f}" for what in ("recall", "worst", "last")),
             f"{cell['left']:.3f}",
         ]
-        for cell in report["cells"]
+        for cell in sorted(report["cells"], key=lambda cell: leads[cell["stream"]])
     ]
     settings, few = report["settings"], ""
     if "runs_of_few_periods" in settings:
@@ -238,16 +224,16 @@ def _monitor(report: Report) -> list[Shown]:
 
 
 def _measures(report: Report) -> list[Shown]:
+    rules = tuple(next(iter(report["cells"]))["shares"])
     rows = [
         [name, *(f"{values[what]:.2f}" for what in ("mean", "90 %", "worst"))]
-        for name, values in report["losses"].items()
+        for name, values in sorted(report["losses"].items(), key=lambda loss: -loss[1]["mean"])
     ]
     real = [
         [cell["domain"], cell["epsilon"], f"{cell['best']:.3f}", *(f"{share:.3f}" for share in cell["shares"].values())]
-        for cell in report["cells"]
+        for cell in sorted(report["cells"], key=lambda cell: cell["shares"][rules[0]] - cell["best"])
         if cell["world"] == "steam"
     ]
-    rules = tuple(next(iter(report["cells"]))["shares"])
     return [
         Shown("Points lost, over all generated tables:", ("domain, clip", "mean", "90 %", "worst"), rows),
         Shown("Hours played on Steam, the share found:", ("domain", "epsilon", "best by hindsight", *rules), real),
@@ -292,7 +278,7 @@ SECTIONS = (
         "engines",
         "Engines: the same query without privacy",
         "A private top k and the query that anybody would write, on the same engine with its usual settings.",
-        _engines,
+        engine_tables,
     ),
     Section(
         "groups",

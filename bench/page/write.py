@@ -46,8 +46,9 @@ _INTRODUCTION = """\
 
 Written by `python -m bench page` from the files that `make bench` leaves in `build/bench`, which it keeps in
 `bench/results`; no number below is typed by hand. Contestants take turns in one run, and times are compared as ratios
-of medians, because the machine is shared. A goal is judged on its worst cell; one that is not met says so. A quick
-run has fewer cells and repetitions than a full one. Below each table are its command and the commit that was measured;
+of medians, because the machine is shared. A goal is judged on its worst cell; one that is not met says so. In tables,
+the worst cells come first. A quick run has fewer cells and repetitions than a full one. Below each table are its
+command and the commit that was measured;
 *+ changes* were not committed. Most pictures stay in `build/bench`.
 """
 

@@ -31,6 +31,7 @@ __all__ = [
     "dyadic_below",
     "exact_fraction",
     "exact_integer",
+    "flag",
     "float_above",
     "float_above_ball",
     "float_below",
@@ -136,6 +137,13 @@ def positive_fraction(value: object, name: str, *, hint: str = "") -> Fraction:
     if number <= 0:
         raise InvalidArgument(name, value, allowed="a number above 0", hint=hint)
     return ShownFraction(number)
+
+
+def flag(value: object, name: str) -> bool:
+    """A bool, and nothing that merely looks true."""
+    if not isinstance(value, bool):
+        raise InvalidArgument(name, value, allowed="True or False")
+    return value
 
 
 def probability(value: object, name: str, *, zero: bool = False, hint: str = "") -> Fraction:

@@ -25,9 +25,11 @@ _FORMAT = re.compile(r"\s+FORMAT\s+Native\s*;?\s*$", re.IGNORECASE)
 
 
 @contextmanager
-def embedded_clickhouse() -> Iterator[Any]:
-    """A session with the process's one engine in memory."""
+def embedded_clickhouse(*statements: str) -> Iterator[Any]:
+    """A session with the process's one engine in memory, after these statements."""
     with Session() as session:  # type: ignore[no-untyped-call]
+        for statement in statements:
+            session.query(statement)
         yield session
 
 

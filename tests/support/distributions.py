@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -74,9 +74,12 @@ def _cells(
     return np.array([*observed, total - sum(observed)], dtype=np.float64), np.array([*often.values(), rare])
 
 
-def chance_between(density: Callable[[float], float], low: float, high: float) -> float:
-    """The integral of a density that takes long to compute, good to seven digits."""
-    return float(integrate.quad(density, low, high, epsabs=1e-7, limit=40)[0])
+def chances_of_cells(density: Callable[[float], float], edges: Sequence[float]) -> dict[float, float]:
+    """The integrals of a density that takes long to compute between edges, by the lower one: good to seven digits."""
+    return {
+        low: float(integrate.quad(density, low, high, epsabs=1e-7, limit=40)[0])
+        for low, high in itertools.pairwise(edges)
+    }
 
 
 def whole_steps(releases: Iterable[Release], level: float, candidates: int) -> list[int]:

@@ -17,10 +17,20 @@ from podium.mechanisms.groups.grouped_topk import GroupedTopK
 from podium.mechanisms.groups.lockstep import FoundItems
 from podium.mechanisms.weights import Weights
 from podium.planning.memory_table import PairsReader
-from podium.privacy.guarantee import Guarantee
+from podium.privacy.costs import Cost, worst_case
+from podium.privacy.guarantee import Guarantee, total
 from podium.release import GroupedRelease
 
-__all__ = ["GroupTables", "GroupWorld", "by_group", "check_groups", "grouped_distribution", "shown", "worst_of_groups"]
+__all__ = [
+    "GroupTables",
+    "GroupWorld",
+    "by_group",
+    "check_groups",
+    "grouped_distribution",
+    "shown",
+    "with_and_without_a_clip",
+    "worst_of_groups",
+]
 
 
 def by_group(counts: Mapping[str, int], *, known: bool = False) -> dict[str, Histogram]:
@@ -38,6 +48,14 @@ def grouped_distribution(mechanism: GroupedTopK, *, known: bool = False) -> Dist
         return mechanism.distribution(by_group(counts, known=known), exact=True)
 
     return distribution
+
+
+def with_and_without_a_clip(mechanism: Any) -> tuple[Cost, Cost]:
+    """The worst cost of a mechanism that pays for one clip of all groups, and that of what it runs at the clip."""
+    both, alone = worst_case(mechanism.worst_case), worst_case(mechanism.inner.worst_case)
+    assert both.delta == alone.delta
+    assert mechanism.guarantee == total(mechanism.worst_case)
+    return both, alone
 
 
 class GroupTables:

@@ -22,40 +22,52 @@ class HostileRow:
     format: str
     name: str
     row: bytes
-    fits: bool = False
+    fits: bool
 
 
-HOSTILE_FILE_ROWS = (
-    HostileRow("csv", "closed in the middle", b'9999,"5" s3cret pipe"'),
-    HostileRow("csv", "never closed", b'h,"s3cret'),
-    HostileRow("csv", "opened in the middle", b'h,5" s3cret'),
-    HostileRow("csv", "behind a space", b'h, "s3cret"'),
-    HostileRow("csv", "odd quotes", b'h,"""s3cret""'),
-    HostileRow("csv", "a return alone", b"h,s3cret\rh,b"),
-    HostileRow("csv", "too few fields", b"s3cret"),
-    HostileRow("csv", "too many fields", b"h,s3cret,b,c"),
-    HostileRow("csv", "no UTF-8", b"h,s3cret\xff"),
-    HostileRow("csv", "cut UTF-8", b"h,s3cret\xe2\x82"),
-    HostileRow("csv", "a return in a field", b"h,s3cret\rx"),
-    HostileRow("csv", "a very long line", b"h,s3cret" + b"x" * 1_100_000),
-    HostileRow("csv", "several lines", b'h,"s3cret\nh,""\n,x"', fits=True),
-    HostileRow("csv", "quotes and delimiters", b'"h","s3cret"",\r\n"', fits=True),
-    HostileRow("csv", "a byte of zero", b"h,s3cret\x00", fits=True),
-    HostileRow("csv", "an escape sign", b"h,s3cret\\", fits=True),
-    HostileRow("csv", "a comment", b"#h,s3cret", fits=True),
-    HostileRow("csv", "nothing", b"", fits=True),
-    HostileRow("jsonl", "a lone surrogate", b'{"u": "h", "i": "s3cret\\ud800"}'),
-    HostileRow("jsonl", "a control character", b'{"u": "h", "i": "s3cret\x01"}'),
-    HostileRow("jsonl", "no UTF-8", b'{"u": "h", "i": "s3cret\xff"}'),
-    HostileRow("jsonl", "not closed", b'{"u": "h", "i": "s3cret'),
-    HostileRow("jsonl", "two in a line", b'{"u": "h", "i": "s3cret"} {"u": 1}'),
-    HostileRow("jsonl", "a list", b'["s3cret"]'),
-    HostileRow("jsonl", "null", b"null"),
-    HostileRow("jsonl", "deep", b'{"u": "h", "i": ' + b"[" * 5_000 + b"]" * 5_000 + b"}", fits=True),
-    HostileRow("jsonl", "large numbers", b'{"u": "h", "i": 1e999, "x": -1e-999, "y": NaN}', fits=True),
-    HostileRow("jsonl", "the same key twice", b'{"u": "h", "i": "s3cret", "i": {"k": "s3cret\\u0000"}}', fits=True),
-    HostileRow("jsonl", "a large record", b'{"u": "h", "i": "s3cret' + b"x" * 1_100_000 + b'"}', fits=True),
-)  # fmt: skip
+_HOSTILE: dict[tuple[str, bool], dict[str, bytes]] = {
+    ("csv", False): {
+        "closed in the middle": b'9999,"5" s3cret pipe"',
+        "never closed": b'h,"s3cret',
+        "opened in the middle": b'h,5" s3cret',
+        "behind a space": b'h, "s3cret"',
+        "odd quotes": b'h,"""s3cret""',
+        "a return alone": b"h,s3cret\rh,b",
+        "too few fields": b"s3cret",
+        "too many fields": b"h,s3cret,b,c",
+        "no UTF-8": b"h,s3cret\xff",
+        "cut UTF-8": b"h,s3cret\xe2\x82",
+        "a return in a field": b"h,s3cret\rx",
+        "a very long line": b"h,s3cret" + b"x" * 1_100_000,
+    },
+    ("csv", True): {
+        "several lines": b'h,"s3cret\nh,""\n,x"',
+        "quotes and delimiters": b'"h","s3cret"",\r\n"',
+        "a byte of zero": b"h,s3cret\x00",
+        "an escape sign": b"h,s3cret\\",
+        "a comment": b"#h,s3cret",
+        "nothing": b"",
+    },
+    ("jsonl", False): {
+        "a lone surrogate": b'{"u": "h", "i": "s3cret\\ud800"}',
+        "a control character": b'{"u": "h", "i": "s3cret\x01"}',
+        "no UTF-8": b'{"u": "h", "i": "s3cret\xff"}',
+        "not closed": b'{"u": "h", "i": "s3cret',
+        "two in a line": b'{"u": "h", "i": "s3cret"} {"u": 1}',
+        "a list": b'["s3cret"]',
+        "null": b"null",
+    },
+    ("jsonl", True): {
+        "deep": b'{"u": "h", "i": ' + b"[" * 5_000 + b"]" * 5_000 + b"}",
+        "large numbers": b'{"u": "h", "i": 1e999, "x": -1e-999, "y": NaN}',
+        "the same key twice": b'{"u": "h", "i": "s3cret", "i": {"k": "s3cret\\u0000"}}',
+        "a large record": b'{"u": "h", "i": "s3cret' + b"x" * 1_100_000 + b'"}',
+    },
+}
+"""The rows by their names, for each format: those that do not fit, and those that do."""
+HOSTILE_FILE_ROWS = tuple(
+    HostileRow(format_, name, row, fits) for (format_, fits), rows in _HOSTILE.items() for name, row in rows.items()
+)
 """Those of JSON lines are hostile elements of an array as well."""
 
 

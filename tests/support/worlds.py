@@ -40,6 +40,7 @@ __all__ = [
     "lifted",
     "neighbours",
     "renyi",
+    "top_items",
     "world",
 ]
 
@@ -77,6 +78,11 @@ def cached(distribution: DistributionOf) -> DistributionOf:
 def distribution_of(mechanism: Mechanism, *, known: bool = True) -> DistributionOf:
     """The exact distribution of a mechanism on a small histogram; ``known=False``: nobody stated the domain."""
     return lambda counts: mechanism.distribution(Histogram(counts, known=known), exact=True)
+
+
+def top_items(counts: Mapping[str, int], k_bar: int) -> tuple[str, ...]:
+    """The items among which a limited domain chooses."""
+    return tuple(str(item) for item in Histogram(counts, known=False).top(k_bar).items)
 
 
 def lifted(distribution: DistributionOf, by: Mapping[str, int]) -> DistributionOf:

@@ -123,7 +123,7 @@ def regime_tables(report: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...],
     for key, what in (("rows", "tables"), ("by_k", "k")):
         rows = [
             [str(name), *(f"{values[n]:.3f}" for n in _MEASURED), str(values["short"]), str(values["cells"])]
-            for name, values in report[key].items()
+            for name, values in sorted(report[key].items(), key=lambda row: row[1]["default"] - row[1]["hindsight"])
         ]
         caption = (
             "Mean recall. The best are picked by hindsight in each cell, with or without the branches of the default. "

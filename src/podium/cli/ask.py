@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from podium.cli.console import progress, say
+from podium.cli.file_options import FileOptions, parse_types
 from podium.cli.options import (
     AnalystOption,
     AnswerEvery,
     AtLeast,
-    BadLines,
-    BadLinesOption,
     Clip,
     Copy,
     DatasetOption,
     Delta,
     DomainSize,
     DryRun,
-    Encoding,
     Epsilon,
     Force,
     Groups,
@@ -35,19 +33,18 @@ from podium.cli.options import (
     MaxItemsPerUser,
     Mechanism,
     MechanismOption,
-    NoHeader,
     OutputFile,
+    Per,
     PlotFile,
     ReleaseFormat,
     ReleaseFormatOption,
     Table,
-    Types,
     Unit,
     Unordered,
+    Where,
     parse_clip,
     parse_groups,
     parse_groups_per_user,
-    parse_types,
 )
 from podium.cli.output import Output, print_plan
 from podium.cli.standard_input import named_source
@@ -63,8 +60,10 @@ __all__ = ["AnswerOptions", "DataOptions", "OutputOptions", "ask", "type_groups"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOptions:
-    """Options of a question besides its items and k."""
+    """Options of a question besides its items, k and what ranks them."""
 
+    per: Per = None
+    where: Where = None
     counts: Annotated[
         bool, typer.Option("--counts", help="Also estimate the value of each item, with half of the budget.")
     ] = False
@@ -97,6 +96,8 @@ class AnswerOptions:
     def options(self) -> dict[str, Any]:
         """The options as fields of a question."""
         return {
+            "per": tuple(self.per or ()),
+            "where": tuple(self.where or ()),
             "counts": self.counts,
             "others": self.others,
             "ordered": not self.unordered,
@@ -124,10 +125,7 @@ class DataOptions:
     analyst: AnalystOption = None
     table: Table = None
     join: JoinOption = None
-    types: Types = None
-    bad_lines: BadLinesOption = BadLines.REFUSE
-    encoding: Encoding = "utf-8"
-    no_header: NoHeader = False
+    files: FileOptions
     copy: Copy = False
     answer_every: AnswerEvery = None
 
@@ -149,14 +147,11 @@ class DataOptions:
 
     def reading(self) -> dict[str, Any]:
         """How the source is read."""
-        return {
-            "table": self.table, "types": parse_types(self.types), "bad_lines": self.bad_lines.value,
-            "encoding": self.encoding, "header": not self.no_header,
-        }  # fmt: skip
+        return {"table": self.table, **self.files.reading()}
 
     def hint(self, source: str, items: Sequence[str]) -> str | None:
         """A possible reason for a short list from JSON, derived from the command line and not from rows."""
-        declared = parse_types(self.types) or {}
+        declared = parse_types(self.files.types) or {}
         undeclared = [item for item in items if item not in declared]
         if not undeclared or not source.lower().removesuffix(".gz").endswith((".json", ".jsonl", ".ndjson")):
             return None

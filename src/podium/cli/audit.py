@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ import typer
 
 from podium.cli.console import print_result, progress, say, settings
 from podium.cli.exit_codes import REFUTED
+from podium.cli.options import PlotFile
 from podium.cli.output import check_picture, print_document
 from podium.errors import InvalidArgument
 
@@ -32,6 +34,31 @@ class AuditFormat(StrEnum):
     JSON = "json"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """The parameters of mechanisms, by the names that mechanisms give them."""
+
+    k: Annotated[int | None, typer.Option("--k", "-k", metavar="N", help="Number of items.")] = None
+    k_bar: Annotated[
+        int | None,
+        typer.Option("--k-bar", metavar="N", help="Number of largest items that compete."),
+    ] = None
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", metavar="NUMBER", help="Total epsilon of the release.")
+    ] = None
+    epsilon_per_item: Annotated[
+        str | None, typer.Option("--epsilon-per-item", metavar="NUMBER", help="Epsilon of each selection.")
+    ] = None
+    delta: Annotated[str | None, typer.Option("--delta", metavar="NUMBER", help="As the mechanism defines it.")] = None
+    rho: Annotated[str | None, typer.Option("--rho", metavar="NUMBER", help="zCDP of the Gaussian noise.")] = None
+    sigma: Annotated[str | None, typer.Option("--sigma", metavar="NUMBER", help="Scale of the Gaussian noise.")] = None
+    threshold: Annotated[str | None, typer.Option("--threshold", metavar="NUMBER", help="A public threshold.")] = None
+    noise: Annotated[str | None, typer.Option("--noise", metavar="NAME", help="Such as gumbel or laplace.")] = None
+    max_items_per_user: Annotated[
+        int | None, typer.Option("--max-items-per-user", metavar="N", help="Number of counts that one user can change.")
+    ] = None
+
+
 def audit(
     *,
     mechanism: Annotated[
@@ -40,24 +67,7 @@ def audit(
             metavar="MECHANISM", help="A mechanism, such as limited-domain; all; or gallery, the broken ones."
         ),
     ],
-    k: Annotated[int | None, typer.Option("--k", "-k", metavar="N", help="Number of items.")] = None,
-    k_bar: Annotated[
-        int | None, typer.Option("--k-bar", metavar="N", help="Number of largest items that compete.")
-    ] = None,
-    epsilon: Annotated[
-        str | None, typer.Option("--epsilon", metavar="NUMBER", help="Total epsilon of the release.")
-    ] = None,
-    epsilon_per_item: Annotated[
-        str | None, typer.Option("--epsilon-per-item", metavar="NUMBER", help="Epsilon of each selection.")
-    ] = None,
-    delta: Annotated[str | None, typer.Option("--delta", metavar="NUMBER", help="As the mechanism defines it.")] = None,
-    rho: Annotated[str | None, typer.Option("--rho", metavar="NUMBER", help="zCDP of the Gaussian noise.")] = None,
-    sigma: Annotated[str | None, typer.Option("--sigma", metavar="NUMBER", help="Scale of the Gaussian noise.")] = None,
-    threshold: Annotated[str | None, typer.Option("--threshold", metavar="NUMBER", help="A public threshold.")] = None,
-    noise: Annotated[str | None, typer.Option("--noise", metavar="NAME", help="Such as gumbel or laplace.")] = None,
-    max_items_per_user: Annotated[
-        int | None, typer.Option("--max-items-per-user", metavar="N", help="Number of counts that one user can change.")
-    ] = None,
+    parameters: Parameters,
     samples: Annotated[int | None, typer.Option("--samples", metavar="N", help="Maximum number of draws.")] = None,
     time: Annotated[float | None, typer.Option("--time", metavar="SECONDS", help="Time limit for drawing.")] = None,
     alpha: Annotated[str, typer.Option("--alpha", metavar="NUMBER", help="Maximum false-alarm probability.")] = "1e-9",
@@ -65,9 +75,7 @@ def audit(
         int | None, typer.Option("--workers", metavar="N", help="Number of processes; by default one per processor.")
     ] = None,
     form: Annotated[AuditFormat, typer.Option("--format", "-f", help="Output format.")] = AuditFormat.MARKDOWN,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Also write a plot: .png, .svg or .pdf.")
-    ] = None,
+    plot: PlotFile = None,
 ) -> None:
     """Audit a mechanism: its distribution and its draws.
 
@@ -83,15 +91,12 @@ def audit(
     """
     if plot is not None:
         check_picture(plot)
-    parameters = {
-        "k": k, "k_bar": k_bar, "epsilon": epsilon, "epsilon_per_item": epsilon_per_item, "delta": delta, "rho": rho,
-        "sigma": sigma, "threshold": threshold, "noise": noise, "max_items_per_user": max_items_per_user,
-    }  # fmt: skip
+    given = asdict(parameters)
     if mechanism == _GALLERY:
-        _require_none(parameters, plot)
+        _require_none(given, plot)
         refuted = _show_gallery(alpha, form)
     else:
-        chosen = _choose(mechanism, parameters, plot)
+        chosen = _choose(mechanism, given, plot)
         budget = {"samples": samples, "seconds": time, "alpha": alpha, "workers": workers or os.cpu_count() or 1}
         refuted = _show_audits(chosen, budget, form, plot)
     if refuted:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from podium.cli.ask import type_groups
-from podium.cli.budget.printing import RequiredLedger
 from podium.cli.console import print_result, progress, say, settings
 from podium.cli.exit_codes import exit_code_of
 from podium.cli.failures import failure_text
+from podium.cli.file_options import parse_types
 from podium.cli.options import (
     AnalystOption,
     AnswerEvery,
@@ -22,13 +22,15 @@ from podium.cli.options import (
     Encoding,
     Force,
     Format,
+    RequiredDataset,
+    RequiredLedger,
+    SourceOrTables,
     TextFormatOption,
     Types,
     User,
-    parse_types,
 )
 from podium.cli.output import print_facts
-from podium.cli.table_options import SourceOrTables, TablesOption, parse_places
+from podium.cli.table_options import TablesOption, parse_places
 from podium.errors import InvalidArgument, PodiumError
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def batch(
     table: TablesOption = None,
     user: User,
     ledger: RequiredLedger,
-    dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="Name under which the budget was created.")],
+    dataset: RequiredDataset,
     analyst: AnalystOption = None,
     types: Types = None,
     bad_lines: BadLinesOption = BadLines.REFUSE,

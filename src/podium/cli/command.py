@@ -33,8 +33,7 @@ _SHARED = {"quiet": Quiet, "verbose": Verbose, "no_color": NoColor, "debug": Deb
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Turn a function into a command: dataclass parameters become options, and the shared options are added."""
     signature = inspect.signature(function, eval_str=True)
-    groups = {name: one.annotation for name, one in signature.parameters.items() if inspect.isclass(one.annotation)}
-    groups = {name: group for name, group in groups.items() if dataclasses.is_dataclass(group)}
+    groups = {name: one.annotation for name, one in signature.parameters.items() if _is_group(one.annotation)}
 
     @functools.wraps(function)
     def run(*arguments: Any, quiet: bool, verbose: bool, no_color: bool, debug: bool, **options: Any) -> None:
@@ -58,10 +57,18 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def _is_group(annotation: object) -> bool:
+    return isinstance(annotation, type) and dataclasses.is_dataclass(annotation)
+
+
 def _options_of(group: type) -> list[inspect.Parameter]:
-    """One option for each field of a group, with the field's type, help and default."""
+    """One option for each field of a group, with the field's type, help and default; for a group in it, all of its."""
     hints = get_type_hints(group, include_extras=True)
-    return [_option(one.name, hints[one.name], one.default) for one in dataclasses.fields(group)]
+    options: list[inspect.Parameter] = []
+    for one in dataclasses.fields(group):
+        hint = hints[one.name]
+        options += _options_of(hint) if _is_group(hint) else [_option(one.name, hint, one.default)]
+    return options
 
 
 def _option(name: str, annotation: object, default: object) -> inspect.Parameter:
@@ -71,11 +78,15 @@ def _option(name: str, annotation: object, default: object) -> inspect.Parameter
 
 def _group_options(options: dict[str, Any], groups: dict[str, Any]) -> dict[str, Any]:
     """Collect the options of each group into its dataclass."""
-    made = {
-        name: group(**{one.name: options.pop(one.name) for one in dataclasses.fields(group)})
-        for name, group in groups.items()
-    }
+    made = {name: _make_group(group, options) for name, group in groups.items()}
     return {**options, **made}
+
+
+def _make_group(group: Any, options: dict[str, Any]) -> Any:
+    hints = get_type_hints(group)
+    return group(
+        **{name: _make_group(hint, options) if _is_group(hint) else options.pop(name) for name, hint in hints.items()}
+    )
 
 
 class Command(TyperCommand):

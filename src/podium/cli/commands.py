@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
 import typer
@@ -66,30 +67,17 @@ class _Token(Group):
     }
 
 
-app: typer.Typer = typer.Typer(
-    name="podium",
-    cls=_Root,
-    help=_HELP,
+_group = partial(
+    typer.Typer,
     invoke_without_command=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings=SETTINGS,
 )
-_budget = typer.Typer(
-    cls=_Budget,
-    help="Create, inspect, verify and change the budgets of data sets.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-    context_settings=SETTINGS,
-)
+app: typer.Typer = _group(name="podium", cls=_Root, help=_HELP)
+_budget = _group(cls=_Budget, help="Create, inspect, verify and change the budgets of data sets.")
+_token = _group(cls=_Token, help="Create, list and revoke the tokens of a service.")
 app.add_typer(_budget, name="budget")
-_token = typer.Typer(
-    cls=_Token,
-    help="Create, list and revoke the tokens of a service.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-    context_settings=SETTINGS,
-)
 app.add_typer(_token, name="token")
 
 

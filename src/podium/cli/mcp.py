@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from podium.cli.file_options import FileOptions
 from podium.cli.options import (
     AnalystOption,
     AnswerEvery,
-    BadLines,
-    BadLinesOption,
     DatasetOption,
-    Encoding,
     Force,
     LedgerOption,
-    NoHeader,
     Table,
-    Types,
-    parse_types,
 )
 from podium.errors import InvalidArgument, MissingLibrary
 
@@ -50,10 +45,7 @@ def mcp(
         ),
     ] = None,
     table: Table = None,
-    types: Types = None,
-    bad_lines: BadLinesOption = BadLines.REFUSE,
-    encoding: Encoding = "utf-8",
-    no_header: NoHeader = False,
+    files: FileOptions,
     force: Force = False,
     answer_every: AnswerEvery = None,
 ) -> None:  # fmt: skip
@@ -87,7 +79,7 @@ def mcp(
 
     with Curator(
         source, dataset=dataset, user=user, ledger=ledger, analyst=analyst, force=force, answer_every=answer_every,
-        table=table, types=parse_types(types), bad_lines=bad_lines.value, encoding=encoding, header=not no_header,
+        table=table, **files.reading(),
     ) as curator:  # fmt: skip
         asyncio.run(serve_pipe(CuratorBackend(curator, analyst=analyst)))
 

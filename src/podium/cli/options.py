@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.errors import InvalidArgument
-
 if TYPE_CHECKING:
     from podium.query.group_columns import DeclaredTable
 
@@ -50,8 +48,11 @@ __all__ = [
     "PlotFile",
     "ReleaseFormat",
     "ReleaseFormatOption",
+    "RequiredDataset",
+    "RequiredLedger",
     "SourceArgument",
     "SourceOption",
+    "SourceOrTables",
     "Table",
     "TextFormatOption",
     "Types",
@@ -62,7 +63,6 @@ __all__ = [
     "parse_clip",
     "parse_groups",
     "parse_groups_per_user",
-    "parse_types",
 ]  # fmt: skip
 
 
@@ -125,10 +125,9 @@ SourceArgument = Annotated[
         "or - for standard input.",
     ),
 ]
-SourceOption = Annotated[
-    str,
-    typer.Option("--source", metavar="SOURCE", help="The table: a file, a glob, a folder or a database URL."),
-]
+_SOURCE = typer.Option("--source", metavar="SOURCE", help="The table: a file, a glob, a folder or a database URL.")
+SourceOption = Annotated[str, _SOURCE]
+SourceOrTables = Annotated[str | None, _SOURCE]
 User = Annotated[
     list[str],
     typer.Option(
@@ -191,16 +190,15 @@ MechanismOption = Annotated[
 Unordered = Annotated[
     bool, typer.Option("--unordered", help="Release an unordered set, which is more accurate on a known domain.")
 ]
-LedgerOption = Annotated[
-    str | None,
-    typer.Option(
-        "--ledger", metavar="URL", envvar="PODIUM_LEDGER", show_envvar=True,
-        help="Where budgets are kept: a path or postgresql://user@host/database.",
-    ),
-]  # fmt: skip
-DatasetOption = Annotated[
-    str | None, typer.Option("--dataset", metavar="NAME", help="Name under which the budget was created.")
-]
+_LEDGER = typer.Option(
+    "--ledger", metavar="URL", envvar="PODIUM_LEDGER", show_envvar=True,
+    help="Where budgets are kept: a path or postgresql://user@host/database.",
+)  # fmt: skip
+LedgerOption = Annotated[str | None, _LEDGER]
+RequiredLedger = Annotated[str, _LEDGER]
+_DATASET = typer.Option("--dataset", metavar="NAME", help="Name under which the budget was created.")
+DatasetOption = Annotated[str | None, _DATASET]
+RequiredDataset = Annotated[str, _DATASET]
 AnalystOption = Annotated[
     str | None, typer.Option("--analyst", metavar="NAME", help="Who asks, if the budget has caps per analyst.")
 ]
@@ -346,16 +344,3 @@ def parse_groups_per_user(most: str) -> int | str:
     """A number, or all; what is neither is refused with the question."""
     # Longer ones are refused with the question too: Python reads no more than a few thousand digits.
     return int(most) if most.isdecimal() and most.isascii() and len(most) <= _MAX_DIGITS else most
-
-
-def parse_types(types: list[str] | None) -> dict[str, str] | None:
-    """Parse the columns and types of --types, repeated or separated by commas."""
-    if not types:
-        return None
-    declared = {}
-    for part in (part for text in types for part in text.split(",")):
-        column, equals, type_ = part.partition("=")
-        if not (equals and column.strip() and type_.strip()):
-            raise InvalidArgument("types", part, allowed="COL=TYPE", hint="For example: --types user_id=integer")
-        declared[column.strip()] = type_.strip()
-    return declared

@@ -23,7 +23,7 @@ from podium.cli.options import (
     parse_groups_per_user,
 )
 from podium.cli.output import print_document, print_facts
-from podium.cli.recall import Exponent, Items, ItemsPerUser, RecallPlot, Skew, TableDescription, Users
+from podium.cli.recall import TableDescription
 
 if TYPE_CHECKING:
     from podium.planning.facts import GroupFacts
@@ -53,12 +53,7 @@ def plan(
     groups_per_user: GroupsPerUser = "1",
     mechanism: MechanismOption = Mechanism.AUTO,
     unordered: Unordered = False,
-    users: Users = None,
-    items: Items = None,
-    items_per_user: ItemsPerUser = None,
-    exponent: Exponent = None,
-    skew: Skew = None,
-    plot: RecallPlot = None,
+    described: TableDescription,
     form: TextFormatOption = Format.TABLE,
 ) -> None:
     """Plan a question before there is any data.
@@ -90,9 +85,6 @@ def plan(
     )  # fmt: skip
     told_groups = groups_sentence(per or (), known_groups, parse_groups_per_user(groups_per_user))
     planned = Plan.of(strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta)), groups=told_groups)
-    described = TableDescription(
-        users=users, items=items, items_per_user=items_per_user, exponent=exponent, skew=skew, plot=plot
-    )
     expected = described.expect(facts, epsilon, delta)
     if form is Format.JSON:
         prediction = {} if expected is None else {"prediction": expected.document()}

@@ -19,48 +19,41 @@ if TYPE_CHECKING:
     from podium.planning.facts import Facts
     from podium.planning.prediction import Prediction, Prior
 
-__all__ = ["Exponent", "Items", "ItemsPerUser", "RecallPlot", "Skew", "TableDescription", "Users"]
+__all__ = ["TableDescription"]
 
 _EPSILON_FACTORS = tuple(Fraction(2) ** power for power in range(-3, 4))
-
-Users = Annotated[int | None, typer.Option("--users", metavar="N", help="Predict recall: approximate number of users.")]
-Items = Annotated[int | None, typer.Option("--items", metavar="N", help="Predict recall: number of distinct items.")]
-ItemsPerUser = Annotated[
-    str | None,
-    typer.Option("--items-per-user", metavar="NUMBER", help="Predict recall: average number of items per user."),
-]
-Exponent = Annotated[
-    str | None,
-    typer.Option(
-        "--exponent",
-        metavar="NUMBER",
-        help="Item i is about i^-exponent as popular as the first; default 1.",
-    ),
-]
-Skew = Annotated[
-    str | None,
-    typer.Option(
-        "--skew",
-        metavar="NUMBER",
-        help="How unevenly active users are: 0 is all alike, 1 (the default) is typical of logs.",
-    ),
-]
-RecallPlot = Annotated[
-    Path | None,
-    typer.Option("--plot", metavar="FILE", help="Plot recall against epsilon: .png, .svg or .pdf."),
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableDescription:
     """A table as described on the command line, and where to write a plot of its recall."""
 
-    users: int | None
-    items: int | None
-    items_per_user: str | None
-    exponent: str | None
-    skew: str | None
-    plot: Path | None
+    users: Annotated[
+        int | None, typer.Option("--users", metavar="N", help="Predict recall: approximate number of users.")
+    ] = None
+    items: Annotated[
+        int | None, typer.Option("--items", metavar="N", help="Predict recall: number of distinct items.")
+    ] = None
+    items_per_user: Annotated[
+        str | None,
+        typer.Option("--items-per-user", metavar="NUMBER", help="Predict recall: average number of items per user."),
+    ] = None
+    exponent: Annotated[
+        str | None,
+        typer.Option(
+            "--exponent", metavar="NUMBER", help="Item i is about i^-exponent as popular as the first; default 1."
+        ),
+    ] = None
+    skew: Annotated[
+        str | None,
+        typer.Option(
+            "--skew", metavar="NUMBER",
+            help="How unevenly active users are: 0 is all alike, 1 (the default) is typical of logs.",
+        ),
+    ] = None  # fmt: skip
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Plot recall against epsilon: .png, .svg or .pdf.")
+    ] = None
 
     def prior(self) -> Prior | None:
         """The description, or None if there is none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +35,8 @@ def print_columns(source: str, options: DataOptions) -> None:
     from podium.present.text.terminal import plain_table, rich_table
     from podium.sources import open_source
 
-    with named_source(source) as path:
-        opened = open_source(path, **options.reading())
-        try:
-            schema, untyped = opened.schema(), getattr(opened, "untyped", False)
-        finally:
-            opened.close()
+    with named_source(source) as path, closing(open_source(path, **options.reading())) as opened:
+        schema, untyped = opened.schema(), getattr(opened, "untyped", False)
     rows = [(column.name, _type_text(column)) for column in schema.columns]
     headers = ("column", "type")
     print_result(rich_table(headers, rows) if on_terminal() else plain_table(headers, rows))
@@ -64,12 +61,12 @@ def command_to_paste(source: str, schema: Schema, options: DataOptions) -> str:
     user = _likeliest(schema.columns, _PEOPLE, ())
     item = _likeliest([column for column in schema.columns if column.kind in _ITEM_KINDS], _THINGS, (user,))
     given: list[str] = []
-    for name, value in (("--table", options.table), ("--encoding", options.encoding)):
+    for name, value in (("--table", options.table), ("--encoding", options.files.encoding)):
         given += [name, value] if value not in (None, "utf-8") else []
-    for declared in options.types or ():
+    for declared in options.files.types or ():
         given += ["--types", declared]
-    given += ["--no-header"] if options.no_header else []
-    given += ["--bad-lines", "drop"] if options.bad_lines == "drop" else []
+    given += ["--no-header"] if options.files.no_header else []
+    given += ["--bad-lines", "drop"] if options.files.bad_lines == "drop" else []
     words = ["podium", "top", source, *given, "--item", item, "--user", user, "-k", "10"]
     return f"{shlex.join(words)} --epsilon 1 --delta 1e-6"
 

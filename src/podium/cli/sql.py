@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from podium.cli.ask import AnswerOptions, DataOptions, OutputOptions, ask
-from podium.cli.options import ByBesideSQL, KBesideSQL, Per, SourceOption, User, Where
+from podium.cli.options import ByBesideSQL, KBesideSQL, SourceOption, User
 
 __all__ = ["sql"]
 
@@ -25,8 +25,6 @@ def sql(
     user: User,
     k: KBesideSQL = None,
     by: ByBesideSQL = None,
-    per: Per = None,
-    where: Where = None,
     answer_options: AnswerOptions,
     data_options: DataOptions,
     output_options: OutputOptions,
@@ -50,7 +48,5 @@ def sql(
     """
     from podium.query import Question
 
-    question = Question(
-        sql=text, k=k, by=by, per=tuple(per or ()), where=tuple(where or ()), **answer_options.options()
-    )
+    question = Question(sql=text, k=k, by=by, **answer_options.options())
     ask(question, source=source, user=user, data_options=data_options, output_options=output_options, items=None)

@@ -10,12 +10,8 @@ import typer
 
 from podium.errors import InvalidArgument
 
-__all__ = ["SourceOrTables", "TablesOption", "parse_places"]
+__all__ = ["TablesOption", "parse_places"]
 
-SourceOrTables = Annotated[
-    str | None,
-    typer.Option("--source", metavar="SOURCE", help="The table: a file, a glob, a folder or a database URL."),
-]
 TablesOption = Annotated[
     list[str] | None,
     typer.Option(

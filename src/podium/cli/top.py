@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podium.cli.ask import AnswerOptions, DataOptions, OutputOptions, ask
-from podium.cli.options import By, Item, K, Per, SourceArgument, UserOfItem, Where
+from podium.cli.options import By, Item, K, SourceArgument, UserOfItem
 from podium.cli.source_columns import print_columns
 
 __all__ = ["top"]
@@ -16,8 +16,6 @@ def top(
     user: UserOfItem = None,
     k: K = 10,
     by: By = "users",
-    per: Per = None,
-    where: Where = None,
     answer_options: AnswerOptions,
     data_options: DataOptions,
     output_options: OutputOptions,
@@ -45,7 +43,5 @@ def top(
         return
     from podium.query import Question
 
-    question = Question(
-        item=tuple(item), k=k, by=by, per=tuple(per or ()), where=tuple(where or ()), **answer_options.options()
-    )
+    question = Question(item=tuple(item), k=k, by=by, **answer_options.options())
     ask(question, source=source, user=user, data_options=data_options, output_options=output_options, items=item)

@@ -9,34 +9,29 @@ import typer
 
 import podium
 from podium.cli.console import print_result, progress, say, settings
+from podium.cli.file_options import FileOptions
 from podium.cli.options import (
     AnalystOption,
     AnswerEvery,
-    BadLines,
-    BadLinesOption,
     By,
     Copy,
     Delta,
     DomainSize,
-    Encoding,
     Epsilon,
     Groups,
     GroupsPerUser,
     K,
     LedgerOption,
     MaxItemsPerUser,
-    NoHeader,
     OutputFile,
     Per,
     ReleaseFormat,
     Table,
-    Types,
     User,
     Where,
     parse_clip,
     parse_groups,
     parse_groups_per_user,
-    parse_types,
 )
 from podium.cli.output import Output, json_text, print_document, print_facts, release_document, replace_file
 from podium.errors import InvalidArgument, OutputFailed
@@ -114,10 +109,7 @@ def watch(
     dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="Name of the budget.")] = "schedule",
     analyst: AnalystOption = None,
     table: Table = None,
-    types: Types = None,
-    bad_lines: BadLinesOption = BadLines.REFUSE,
-    encoding: Encoding = "utf-8",
-    no_header: NoHeader = False,
+    files: FileOptions,
     copy: Copy = False,
     answer_every: AnswerEvery = None,
     form: Annotated[ReleaseFormat, typer.Option("--format", "-f", help="table, json or csv.")] = ReleaseFormat.TABLE,
@@ -161,8 +153,7 @@ def watch(
         max_items_per_user=max_items_per_user,
         by=by, clip=parse_clip(clip), value_unit=value_unit, per=per or (), groups=parse_groups(groups),
         groups_per_user=parse_groups_per_user(groups_per_user), table=table,
-        types=parse_types(types), bad_lines=bad_lines.value,
-        encoding=encoding, header=not no_header, analyst=analyst, force=copy, answer_every=answer_every,
+        analyst=analyst, force=copy, answer_every=answer_every, **files.reading(),
     ) as monitor:  # fmt: skip
         if dry_run:
             _show_plan(monitor, form)

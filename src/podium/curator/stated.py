@@ -50,14 +50,7 @@ def state_domain(domain: object, domain_size: int | None) -> Domain | None:
         return DomainSize(domain_size)
     if domain is None or isinstance(domain, (DomainSize, DomainItems, DomainTable, DomainFile)):
         return domain
-    if isinstance(domain, (str, Path)):
-        return DomainFile(domain)
-    # Iterating over a frame gives column names, over bytes numbers.
-    if isinstance(domain, (bytes, Mapping)) or not isinstance(domain, Iterable) or hasattr(domain, "columns"):
-        raise InvalidArgument(
-            "domain", type(domain).__name__, allowed="a list of items, or the path of a file with one"
-        )
-    return DomainItems(tuple(domain))
+    return _file_or_list(domain, "domain", "items")
 
 
 def state_groups(schema: Schema, question: CheckedQuestion, source: Source) -> StatedGroups | None:
@@ -85,13 +78,16 @@ def _as_listed(groups: object) -> DomainItems | DomainFile | None:
             "groups", groups, allowed="a list of groups, or the path of a file with one, such as 'groups.csv'",
             hint=f"Say groups=[{groups!r}] for that group alone.",
         )  # fmt: skip
-    if isinstance(groups, (str, Path)):
-        return DomainFile(groups)
-    if isinstance(groups, (bytes, Mapping)) or not isinstance(groups, Iterable) or hasattr(groups, "columns"):
-        raise InvalidArgument(
-            "groups", type(groups).__name__, allowed="a list of groups, or the path of a file with one"
-        )
-    return DomainItems(tuple(groups))
+    return _file_or_list(groups, "groups", "groups")
+
+
+def _file_or_list(stated: object, name: str, what: str) -> DomainItems | DomainFile:
+    if isinstance(stated, (str, Path)):
+        return DomainFile(stated)
+    # Iterating over a frame gives column names, over bytes numbers.
+    if isinstance(stated, (bytes, Mapping)) or not isinstance(stated, Iterable) or hasattr(stated, "columns"):
+        raise InvalidArgument(name, type(stated).__name__, allowed=f"a list of {what}, or the path of a file with one")
+    return DomainItems(tuple(stated))
 
 
 def _of_declared(groups: object, per: tuple[str, ...], source: Source) -> DomainItems | None:

@@ -27,9 +27,6 @@ class InvalidArgument(PodiumError, ValueError):
         wrong = f"{self.name}={quote(self.value)} is not valid."
         return tuple(line for line in (wrong, f"Allowed: {self.allowed}.", self.hint.rstrip()) if line)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (self.name, self.value, self.allowed, self.hint))
-
 
 class UnknownEvent(InvalidArgument):
     """A receipt names a kind or version of event that this release of podium does not know."""
@@ -44,9 +41,6 @@ class UnknownEvent(InvalidArgument):
             hint="A receipt written by a newer podium needs that version, or a later one, to be read.",
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (UnknownEvent, (self.kind, self.version))
-
 
 class MissingLibrary(PodiumError, ImportError):
     """What was asked for needs an optional library that is not installed. Nothing was read or charged."""
@@ -56,9 +50,6 @@ class MissingLibrary(PodiumError, ImportError):
         self.purpose = purpose
         self.extra = extra
         super().__init__(f"library={library!r} is not installed. {purpose} needs it. Run: {install_command(extra)}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild_missing, (self.library, self.purpose, self.extra))
 
 
 class OutputFailed(PodiumError, OSError):
@@ -70,14 +61,3 @@ class OutputFailed(PodiumError, OSError):
             f"output={path!r} could not be written, although the answer was released. The answer is on stdout instead. "
             "Free some space there, or name another file; with a ledger, asking the same question again is free."
         )
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (OutputFailed, (self.path,))
-
-
-def _rebuild(name: str, value: object, allowed: str, hint: str) -> InvalidArgument:
-    return InvalidArgument(name, value, allowed=allowed, hint=hint)
-
-
-def _rebuild_missing(library: str, purpose: str, extra: str) -> MissingLibrary:
-    return MissingLibrary(library, purpose=purpose, extra=extra)

@@ -37,9 +37,6 @@ class SamplerFailed(AuditError):
             "to an analyst an error is an outcome too. Catch it in the sampler and return it as an outcome, or mend it."
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (SamplerFailed, (self.kind, self.pair, self.draws))
-
 
 class UnusableOutcome(AuditError):
     """What a sampler returned cannot be counted: it is not hashable, or there are too many different outcomes."""

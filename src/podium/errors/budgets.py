@@ -57,16 +57,6 @@ class BudgetExceeded(BudgetError):
             f"{self.measure}={float(self.remaining):.6g} left (short by {float(self.short_by):.3g})."
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        rest = (self.budget, self.hint, self.total)
-        return (_rebuild_exceeded, (self.measure, self.requested, self.remaining, *rest))
-
 
 class BudgetMismatch(BudgetError):
     """A loss of one kind was charged to a budget of another, for example a Gaussian to a pure one."""
-
-
-def _rebuild_exceeded(
-    measure: str, requested: Fraction, remaining: Fraction, budget: str, hint: str, total: Fraction | None
-) -> BudgetExceeded:
-    return BudgetExceeded(measure, requested, remaining, budget=budget, hint=hint, total=total)

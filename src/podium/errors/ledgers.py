@@ -41,9 +41,6 @@ class DatasetExists(LedgerError):
             )
         super().__init__(text)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (DatasetExists, (self.dataset, self.registered_as))
-
 
 class DatasetLocked(LedgerError):
     """Too many questions failed after reading rows; which ones fail is not covered by the guarantee."""
@@ -58,9 +55,6 @@ class DatasetLocked(LedgerError):
             "read; new questions are refused. Its owner should find out why they failed, then unlock it."
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (DatasetLocked, (self.dataset, self.failures, self.analyst))
-
 
 class LedgerLocked(LedgerError):
     """Another process kept the ledger busy for longer than the timeout. Nothing was changed."""
@@ -73,9 +67,6 @@ class LedgerLocked(LedgerError):
             "at a time may write. Try again, or end the process that holds it."
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (LedgerLocked, (self.ledger, self.timeout))
-
 
 class LedgerTampered(LedgerError):
     """The ledger contradicts itself: something other than podium changed, removed or added rows."""
@@ -87,9 +78,6 @@ class LedgerTampered(LedgerError):
             f"the ledger of dataset={dataset!r} is not sound: {problem}. Only podium may write to a ledger. Nothing "
             "was released; let verify() find the first bad entry, and compare with a backup and the hashes in receipts."
         )
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (LedgerTampered, (self.dataset, self.problem))
 
 
 class LedgerUnavailable(LedgerError):
@@ -109,9 +97,6 @@ class QuestionPending(LedgerError):
             "with 'podium budget recover'."
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (QuestionPending, (self.dataset, self.patience))
-
 
 class ReservationClosed(LedgerError):
     """The reservation is already closed, so nothing can be released on it."""
@@ -125,9 +110,6 @@ class ReservationClosed(LedgerError):
             "forfeited once, and pays for one release. Reserve again to ask again."
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (ReservationClosed, (self.dataset, self.reservation, self.state))
-
 
 class UnknownDataset(LedgerError):
     """No data set of that name is registered."""
@@ -137,6 +119,3 @@ class UnknownDataset(LedgerError):
         self.near = near
         hint = f"Did you mean {near!r}?" if near else "Register it first, with a budget."
         super().__init__(f"dataset={dataset!r} is not registered. Allowed: a name given at registration. {hint}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (UnknownDataset, (self.dataset, self.near))

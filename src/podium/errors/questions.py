@@ -25,9 +25,6 @@ class QuestionForfeited(PodiumError):
             "Why is withheld, because it may depend on private rows: ask the owner to look at the engine."
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (QuestionForfeited, (self.dataset, self.rho, self.delta))
-
 
 class QuestionRefused(PodiumError):
     """A part of a question is outside the language that cannot fail on any row. No row was read.
@@ -45,9 +42,6 @@ class QuestionRefused(PodiumError):
     def lines(self) -> tuple[str, ...]:
         """What is wrong, what to do instead."""
         return (f"{self.part!r} is not allowed: {self.reason}.", self.hint)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild_refusal, (self.part, self.reason, self.hint))
 
 
 class EntropyFailure(PodiumError, RuntimeError):
@@ -72,7 +66,3 @@ def settlement_note(dataset: str) -> str:
         f"The question on {dataset!r} was interrupted after its answer was paid for and stored. "
         "Asking again is free, and tells it."
     )
-
-
-def _rebuild_refusal(part: str, reason: str, hint: str) -> QuestionRefused:
-    return QuestionRefused(part, reason, hint=hint)

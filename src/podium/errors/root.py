@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from functools import partial
+from types import FunctionType
+from typing import Any
 
 __all__ = ["PodiumError", "quote", "round_up"]
 
@@ -18,6 +21,15 @@ class PodiumError(Exception):
     def lines(self) -> tuple[str, ...]:
         """The text in at most three lines: what is wrong, what is allowed, what to do."""
         return tuple(_SENTENCE_END.split(str(self), maxsplit=2))
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Rebuilt in another process from its fields: an error keeps every argument under the argument's name."""
+        init = type(self).__init__
+        if not isinstance(init, FunctionType):
+            return super().__reduce__()
+        code = init.__code__
+        names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+        return (partial(type(self), **{name: getattr(self, name) for name in names}), ())
 
 
 def quote(value: object) -> str:

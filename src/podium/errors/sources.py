@@ -26,9 +26,6 @@ class SourceFailure(SourceError):
             "What it said is withheld, because it may quote private rows. Ask the owner of the data to run the query."
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (SourceFailure, ())
-
 
 class SourceUnavailable(SourceError):
     """The file, table or server cannot be opened, or is refused as a whole. Nothing was asked about its rows."""
@@ -45,6 +42,3 @@ class UnknownColumn(SourceError):
         near = difflib.get_close_matches(column.casefold(), by_case, n=1)
         hint = f" Did you mean {by_case[near[0]]!r}?" if near else ""
         super().__init__(f"{name}={column!r} is not a column. The columns are: {', '.join(columns)}.{hint}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (UnknownColumn, (self.name, self.column, self.columns))

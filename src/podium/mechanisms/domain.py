@@ -1,25 +1,35 @@
-"""What known-domain mechanisms ask of a domain: its size, its items one by one, the scores of a few of them."""
+"""What mechanisms ask of a domain: its size, its items, a few scores, the first by noise; a delta if it is unknown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 
 from podium.errors import InvalidArgument
+from podium.exact import Number, probability
 from podium.histogram import Groups, Histogram, Item, KnownDomain
+from podium.mechanisms.weights import Weights
+from podium.randomness import BitSource, grid_bits_for, race
 
-__all__ = ["domain_size", "exact_scores", "flag", "list_scores", "require_items", "scores_of"]
+__all__ = [
+    "domain_size",
+    "exact_scores",
+    "list_scores",
+    "rank_by_noise",
+    "require_items",
+    "scores_of",
+    "unknown_domain_delta",
+]
 
 _MAX_OUTCOMES = 100_000
 
 
-def flag(value: object, name: str) -> bool:
-    """A bool, and nothing that merely looks true."""
-    if not isinstance(value, bool):
-        raise InvalidArgument(name, value, allowed="True or False")
-    return value
+def unknown_domain_delta(delta: Number) -> Fraction:
+    """The delta of a mechanism that finds items which nobody listed: above 0."""
+    return probability(delta, "delta", hint="An unknown domain cannot be private with delta=0.")
 
 
 def exact_scores(groups: Groups) -> list[Fraction]:
@@ -44,6 +54,32 @@ def require_items(k: int, groups: Groups) -> int:
             hint="Ask for fewer items, or give the whole domain (domain=... or domain_size=...).",
         )
     return size
+
+
+def rank_by_noise(
+    groups: Groups,
+    k: int,
+    *,
+    noise: Literal["gaussian", "laplace"],
+    scale: Fraction,
+    weights: Weights,
+    bits: BitSource | None,
+) -> tuple[tuple[Item, ...], tuple[Fraction, ...]]:
+    """The k items of the largest noisy weighted counts, and these, in counts of users with one item.
+
+    ``scale`` is that of the noise on the weighted counts.
+    """
+    finish = race(
+        groups.scores,
+        k=k,
+        scale=scale,
+        noise=noise,
+        multiplicities=groups.multiplicities,
+        value_bits=grid_bits_for(scale),
+        bits=bits,
+    )
+    items = tuple(map(groups.name, finish.groups, finish.members))
+    return items, tuple(value / weights.weight(1) for value in finish.values)
 
 
 def list_scores(groups: Groups, *, outcomes: int) -> tuple[list[Item], list[Fraction]]:

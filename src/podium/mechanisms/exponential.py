@@ -12,14 +12,14 @@ import flint
 import numpy as np
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, ball, positive_fraction, positive_integer
+from podium.exact import Number, ball, flag, positive_fraction, positive_integer
 from podium.histogram import Item, KnownDomain
 from podium.mechanisms.base import UNSAID_NONE, Distribution, Mechanism
-from podium.mechanisms.domain import exact_scores, flag, list_scores, require_items, scores_of
+from podium.mechanisms.domain import exact_scores, list_scores, require_items, scores_of
 from podium.mechanisms.one_item import OneItem
 from podium.mechanisms.peeling import peeling_distribution
-from podium.privacy.events import BottomEvent, Event, PureMechanism, Selection
-from podium.privacy.proofs import Proof
+from podium.privacy.events import BottomEvent, Event, Selection
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit, system_bits
 from podium.randomness.partial_sample import exact_floor
 from podium.randomness.streams import FreshStreams, Uniform
@@ -59,7 +59,7 @@ class ExponentialTopK(Mechanism):
         at_least within an interval around 0).
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/limited-domain.md", "section 9"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/limited-domain.md", "section 9")
     theorem: ClassVar[str] = (
         "Durfee & Rogers 2019, sections 4.1 and 4.2 (peeling exponential mechanisms, bounded range)"
     )
@@ -142,17 +142,12 @@ class ExponentialWithGap(OneItem):
         A known domain of at least one item; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/noisy-selection.md", "section 5"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/noisy-selection.md", "section 5")
     theorem: ClassVar[str] = "Ding, Wang, Xiao, Zhang & Kifer 2021, Theorem 7 (exponential mechanism with gap)"
     grid_bits: ClassVar[int] = 20
 
     epsilon: Fraction
     monotone: bool
-
-    @property
-    def worst_case(self) -> tuple[Event, ...]:
-        """One pure mechanism: with its gap, the selection is no longer of bounded range epsilon."""
-        return (PureMechanism(self.epsilon),)
 
     def release(self, histogram: KnownDomain, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once: the winner of a Gumbel race, and its lead."""

@@ -16,14 +16,14 @@ from podium.exact import (
     dyadic_above,
     positive_fraction,
     positive_integer,
-    probability,
     rational_bounds,
 )
 from podium.histogram import Histogram, Item
 from podium.mechanisms.base import Distribution, Mechanism, certified_floats
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.reader import Reads
 from podium.privacy.events import ApproximateMechanism, Event
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, grid_bits_for, noisy_values
 from podium.release import Release
 
@@ -57,7 +57,7 @@ class FixedThreshold(Mechanism):
     """
 
     reads: ClassVar[Reads] = Reads.TOP_ROWS
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/limited-domain.md", "Theorem 4"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/limited-domain.md", "Theorem 4")
     theorem: ClassVar[str] = "Durfee & Rogers 2019, Theorem 5 with the test h_i > h_(k+1) (fixed threshold)"
 
     k: int
@@ -68,7 +68,7 @@ class FixedThreshold(Mechanism):
         put = object.__setattr__
         put(self, "k", positive_integer(k, "k"))
         put(self, "epsilon_per_item", positive_fraction(epsilon_per_item, "epsilon_per_item"))
-        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "delta", unknown_domain_delta(delta))
 
     @property
     def worst_case(self) -> tuple[Event, ...]:

@@ -11,10 +11,10 @@ from typing import ClassVar, cast
 import flint
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, ball, positive_fraction, positive_integer
+from podium.exact import Number, ball, flag, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import flag, list_scores, require_items
+from podium.mechanisms.domain import list_scores, require_items
 from podium.mechanisms.finish_distribution import (
     RationalNoise,
     gap_density,
@@ -25,7 +25,7 @@ from podium.mechanisms.one_item import OneItem
 from podium.mechanisms.peeling import peeling_distribution
 from podium.mechanisms.piecewise import ClosedNoise
 from podium.privacy.events import Event, PureMechanism, Selection
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, NoiseName, grid_bits_for, lipschitz_noise, race
 from podium.release import Outcome, Release
 
@@ -63,10 +63,7 @@ class NoisyTopK(Mechanism):
         A known domain of at least k items; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/noisy-selection.md", "section 2"),
-        Proof("docs/proofs/noisy-selection.md", "section 3"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/noisy-selection.md", "section 2", "section 3")
     theorem: ClassVar[str] = (
         "Shekelyan & Loukides 2022, Theorem 4.1 (Lipschitz mechanism); "
         "Ding, Wang, Xiao, Zhang & Kifer 2021, Theorem 3 (free gaps)"
@@ -198,16 +195,11 @@ class PermuteAndFlip(OneItem):
         A known domain of at least one item; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/noisy-selection.md", "section 4"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/noisy-selection.md", "section 4")
     theorem: ClassVar[str] = "McKenna & Sheldon 2020 (permute-and-flip)"
 
     epsilon: Fraction
     monotone: bool
-
-    @property
-    def worst_case(self) -> tuple[Event, ...]:
-        """One pure mechanism."""
-        return (PureMechanism(self.epsilon),)
 
     def release(self, histogram: KnownDomain, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on a known domain."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from podium.exact import Number, positive_fraction
+from podium.exact import Number, flag, positive_fraction
 from podium.histogram import Item, KnownDomain
 from podium.mechanisms.base import Mechanism
-from podium.mechanisms.domain import flag, require_items
+from podium.mechanisms.domain import require_items
+from podium.privacy.events import Event, PureMechanism
 from podium.randomness import BitSource, NoiseName, grid_bits_for, race
 
 __all__ = ["OneItem"]
@@ -23,6 +24,11 @@ class OneItem(Mechanism):
     def __init__(self, epsilon: Number, *, monotone: bool = True) -> None:
         object.__setattr__(self, "epsilon", positive_fraction(epsilon, "epsilon"))
         object.__setattr__(self, "monotone", flag(monotone, "monotone"))
+
+    @property
+    def worst_case(self) -> tuple[Event, ...]:
+        """One pure mechanism: with exponential noise, or with its gap, a selection is not of bounded range epsilon."""
+        return (PureMechanism(self.epsilon),)
 
     def _rate(self, histogram: KnownDomain) -> Fraction:
         return self.epsilon / histogram.span(monotone=self.monotone)

@@ -16,6 +16,7 @@ from podium.exact import (
     ball,
     ball_precision,
     dyadic_above,
+    flag,
     positive_fraction,
     positive_integer,
     probability,
@@ -23,11 +24,11 @@ from podium.exact import (
 )
 from podium.histogram import KnownDomain, Scores, item_order
 from podium.mechanisms.base import Distribution, Mechanism, describe
-from podium.mechanisms.domain import flag, list_scores, require_items, scores_of
+from podium.mechanisms.domain import list_scores, require_items, scores_of
 from podium.mechanisms.finish_distribution import set_distribution
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise, PureMechanism
 from podium.privacy.guarantee import total
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, grid_bits_for, noisy_values, race
 from podium.release import Outcome, Receipt, Release
 
@@ -65,7 +66,7 @@ class OneshotLaplace(Mechanism):
         A known domain of at least k items; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/noisy-selection.md", "section 6"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/noisy-selection.md", "section 6")
     theorem: ClassVar[str] = "Qiao, Su & Zhang 2021, Theorems 2.1 and 2.2 (oneshot Laplace, the set alone)"
     grid_bits: ClassVar[int] = 20
 

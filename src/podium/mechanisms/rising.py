@@ -13,14 +13,14 @@ from typing import ClassVar
 import flint
 import numpy as np
 
-from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.exact import Number, flag, positive_fraction, positive_integer, probability
 from podium.histogram import Groups, Item, KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import flag, list_scores, require_items
+from podium.mechanisms.domain import list_scores, require_items
 from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy import calibrate_schedule
 from podium.privacy.events import Event, Selection
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, Finish, race, system_bits
 from podium.release import Release
 
@@ -55,10 +55,7 @@ class RisingTopK(Mechanism):
         A known domain of at least k items; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/rising.md", "section 2"),
-        Proof("docs/proofs/rising.md", "section 3"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/rising.md", "section 2", "section 3")
     theorem: ClassVar[str] = f"{proofs[0].file} (adaptive bounded-range selections of unequal epsilons)"
 
     k: int

@@ -10,20 +10,20 @@ from typing import ClassVar
 from podium.exact import Number, positive_fraction, positive_integer
 from podium.histogram import Histogram
 from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import list_scores, require_items
+from podium.mechanisms.domain import list_scores, rank_by_noise, require_items
 from podium.mechanisms.finish_distribution import order_distribution
 from podium.mechanisms.reader import Reads
-from podium.mechanisms.weights import Weights, shared_weights
+from podium.mechanisms.weights import SharesOneVote, shared_weights
 from podium.privacy.events import Event, LaplaceNoise
-from podium.privacy.proofs import Proof
-from podium.randomness import BitSource, grid_bits_for, race
+from podium.privacy.proofs import Proof, proofs_in
+from podium.randomness import BitSource
 from podium.release import Release
 
 __all__ = ["SharedVoteTopK"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class SharedVoteTopK(Mechanism):
+class SharedVoteTopK(SharesOneVote, Mechanism):
     """The k items of a known domain with the largest shared counts plus Laplace noise, in order.
 
     Use
@@ -52,7 +52,7 @@ class SharedVoteTopK(Mechanism):
     """
 
     reads: ClassVar[Reads] = Reads.WEIGHTED_COUNTS
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/by-sizes.md", "Theorem 2"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/by-sizes.md", "Theorem 2")
     theorem: ClassVar[str] = f"{proofs[0]} (Laplace noise on shared counts)"
 
     k: int
@@ -72,32 +72,12 @@ class SharedVoteTopK(Mechanism):
         """Laplace noise on all counts; never less is paid."""
         return (LaplaceNoise(self.epsilon * self.weights.total_sensitivity),)
 
-    @property
-    def weights(self) -> Weights:
-        """What a user with t items adds to each of them: a share of 1, rounded down."""
-        return shared_weights(self.max_items_per_user)
-
-    @property
-    def first_weights(self) -> Weights:
-        """How much one user adds to each item."""
-        return self.weights
-
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on the shared counts of a known domain."""
         groups = histogram.groups()
         require_items(self.k, groups)
         scale = self.weights.unit / self.epsilon
-        finish = race(
-            groups.scores,
-            k=self.k,
-            scale=scale,
-            noise="laplace",
-            multiplicities=groups.multiplicities,
-            value_bits=grid_bits_for(scale),
-            bits=bits,
-        )
-        items = tuple(map(groups.name, finish.groups, finish.members))
-        values = tuple(value / self.weights.weight(1) for value in finish.values)
+        items, values = rank_by_noise(groups, self.k, noise="laplace", scale=scale, weights=self.weights, bits=bits)
         return self._make_release(items, self.worst_case, k=self.k, values=values, value_kind="counts")
 
     def _exact_distribution(self, histogram: Histogram) -> Distribution:

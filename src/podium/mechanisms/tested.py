@@ -17,17 +17,16 @@ from typing import ClassVar
 import numpy as np
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer, probability
+from podium.exact import Number, ball, exact_fraction, flag, positive_fraction, positive_integer, probability
 from podium.histogram import KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 from podium.mechanisms.canonical.envelope import log_binomial
-from podium.mechanisms.domain import flag
 from podium.mechanisms.joint.sampler import Ladder
 from podium.mechanisms.noisy import NoisyTopK
 from podium.mechanisms.rising import RisingTopK, rising_unit
 from podium.privacy.events import ApproximateMechanism, Event, PureMechanism
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, choose, system_bits
 from podium.release import Release
 
@@ -67,10 +66,7 @@ class TestedTopK(Mechanism):
     """
 
     __test__: ClassVar[bool] = False  # The name begins like that of a test.
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/tested.md", "section 3"),
-        Proof("docs/proofs/tested.md", "section 4"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/tested.md", "section 3", "section 4")
     theorem: ClassVar[str] = f"{proofs[0].file} (a bounded-range test, then a set at once or selections in turn)"
 
     k: int

@@ -21,7 +21,7 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, ball, positive_fraction, positive_integer, probability
 from podium.privacy.rounding import above, certified_bound
 
-__all__ = ["MAX_ROUND_WEIGHT", "Weights", "shared_weights", "spread_weights"]
+__all__ = ["MAX_ROUND_WEIGHT", "SharesOneVote", "Weights", "shared_weights", "spread_weights"]
 
 _UNIT = 1 << 20
 MAX_ROUND_WEIGHT = 1 << 21
@@ -160,6 +160,23 @@ def spread_weights(cap: int) -> Weights:
 def shared_weights(cap: int) -> Weights:
     """``Weights.shared(cap)``, made once."""
     return Weights.shared(cap)
+
+
+class SharesOneVote:
+    """What mechanisms have in common in which every user shares one vote among at most ``max_items_per_user`` items."""
+
+    __slots__ = ()
+    max_items_per_user: int
+
+    @property
+    def weights(self) -> Weights:
+        """What a user with t items adds to each of them: a share of 1, rounded down."""
+        return shared_weights(self.max_items_per_user)
+
+    @property
+    def first_weights(self) -> Weights:
+        """How much one user adds to each item."""
+        return self.weights
 
 
 def _checked_cap(cap: int) -> int:

@@ -31,12 +31,10 @@ def named_strategy(facts: Facts, guarantee: Guarantee) -> Strategy:
     return Strategy(
         facts=facts,
         mechanism=choice.mechanism,
-        measure=None,
         guarantee=guarantee if guarantee.cost.delta else choice.mechanism.guarantee,
         why=choice.why,
         reach=choice.reach,
         reach_sentence=choice.reach_sentence,
-        epsilon_per_item=None,
         delta_per_call=guarantee.cost.delta,
         theorem=theorem,
         ordered=choice.ordered,

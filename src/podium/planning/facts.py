@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from podium.errors import InvalidArgument
-from podium.exact import exact_integer
+from podium.exact import exact_integer, flag
 
 __all__ = [
     "MAX_K",
@@ -103,8 +103,7 @@ class Facts:
             self._bound("k_bar", minimum=self.k, maximum=MAX_K_BAR)
         if self.max_items_per_user is not None:
             self._bound("max_items_per_user", minimum=1, maximum=MAX_MAX_ITEMS_PER_USER)
-        if not isinstance(self.counts, bool):
-            raise InvalidArgument("counts", self.counts, allowed="True or False")
+        flag(self.counts, "counts")
         if self.mechanism not in MECHANISMS:
             raise InvalidArgument("mechanism", self.mechanism, allowed=", ".join(map(repr, MECHANISMS)))
         if self.measure is not None:

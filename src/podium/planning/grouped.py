@@ -18,7 +18,7 @@ from podium.planning.measured import reach_of_sums
 from podium.planning.measured_budget import CLIP_SHARE, take_clip_share
 from podium.planning.question_budget import AnyBudget, QuestionBudget, RoundsBudget
 from podium.planning.reach import MISS_PROBABILITY, in_turn_sentence, log_over, round_up
-from podium.planning.strategy import DEFAULT_MAX_ITEMS_PER_USER, Strategy, found_sentence
+from podium.planning.strategy import DEFAULT_MAX_ITEMS_PER_USER, Strategy, found_sentence, strategy_in_rounds
 from podium.privacy import total
 from podium.privacy.rounding import display
 
@@ -67,11 +67,10 @@ def _together(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strateg
     )
     require_noise(mu_squared=budget.mu_squared)
     reach = mechanism.inner.count_threshold
-    return Strategy(
-        facts=facts,
-        mechanism=mechanism,
-        measure=None,
-        guarantee=budget.guarantee or total(mechanism.worst_case),
+    return strategy_in_rounds(
+        facts,
+        budget,
+        mechanism,
         why=(
             "Each user counts in all of their groups, with weights of one length over all of them, so that all groups "
             "together cost what one list costs, however many groups a user is in: Gaussian noise on every pair of "
@@ -79,9 +78,6 @@ def _together(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strateg
         ),
         reach=reach,
         reach_sentence=f"{found_sentence(reach)} A user's items of all groups count as others.",
-        epsilon_per_item=budget.per_item,
-        delta_per_call=budget.delta,
-        theorem=budget.theorem,
         paths="One way, which reads the table once and counts its distinct pairs once, for all groups together.",
     )
 
@@ -108,11 +104,10 @@ def _in_rounds(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strate
         else GroupedRoundsAtClip(share, rounds, mu_squared_for_values=rounds.inner.mu_squared if apart else None)
     )
     reach, sentence = _reach_in_rounds(facts, rounds)
-    return Strategy(
-        facts=facts,
-        mechanism=mechanism,
-        measure=None,
-        guarantee=budget.guarantee or total(mechanism.worst_case),
+    return strategy_in_rounds(
+        facts,
+        budget,
+        mechanism,
         why=_why(
             facts,
             groups,
@@ -121,9 +116,6 @@ def _in_rounds(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strate
         ),
         reach=reach,
         reach_sentence=f"In each group: {sentence}",
-        epsilon_per_item=budget.per_item,
-        delta_per_call=budget.delta,
-        theorem=budget.theorem,
         paths=(
             "One way, which reads the table once and counts its distinct pairs at most "
             f"{_MAX_ROUNDS + facts.counts + (share is not None)} times, for all groups together."

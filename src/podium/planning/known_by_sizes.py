@@ -37,12 +37,10 @@ def shared_vote_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
     return Strategy(
         facts=facts,
         mechanism=mechanism,
-        measure=None,
         guarantee=Guarantee.of(budget.epsilon, budget.delta),
         why="The domain is known, and each user counts with one item: Laplace noise on every count serves any k.",
         reach=reach,
         reach_sentence=f"Every item returned has, with probability 0.95, {_fewer(reach)}.",
-        epsilon_per_item=None,
         paths=_ONCE,
         pure=True,
     )
@@ -66,7 +64,6 @@ def sized_known_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
     return Strategy(
         facts=facts,
         mechanism=mechanism,
-        measure=None,
         guarantee=mechanism.guarantee,
         why=(
             "The domain is known, and what tells its items apart best depends on how many of them users have: a "
@@ -78,7 +75,6 @@ def sized_known_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
             f"Every item returned has, with probability 0.95, {_fewer(reach)} if nobody has another item, and "
             f"{_fewer(in_turn)} if items are chosen in turn."
         ),
-        epsilon_per_item=None,
         delta_per_call=budget.delta,
         paths=(_AT_A_GAP if mechanism.asks_gap else _COUNTED) + (_BY_SIZES if budget.delta else _PURE_BY_SIZES),
         whole=True,

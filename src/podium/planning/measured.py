@@ -31,7 +31,6 @@ def measured_strategy(facts: Facts, budget: AnyBudget) -> Strategy:
     return Strategy(
         facts=facts,
         mechanism=mechanism,
-        measure=None,
         guarantee=budget.guarantee or total(mechanism.worst_case),
         why=_why(facts, measure, in_rounds=in_rounds),
         reach=reach,

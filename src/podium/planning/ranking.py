@@ -125,7 +125,6 @@ def ranking_strategy(facts: RankingFacts, budget: QuestionBudget) -> Strategy:
     return Strategy(
         facts=question,
         mechanism=mechanism,
-        measure=None,
         guarantee=budget.guarantee or total(worst),
         why=f"{why} {how}",
         reach=reach,

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         | SizedTopK
     )
 
-__all__ = ["DEFAULT_MAX_ITEMS_PER_USER", "Strategy", "found_sentence", "strategy_for"]
+__all__ = ["DEFAULT_MAX_ITEMS_PER_USER", "Strategy", "found_sentence", "strategy_for", "strategy_in_rounds"]
 
 DEFAULT_MAX_ITEMS_PER_USER = 1_000
 _READ_IN_ROUNDS = (Reads.ROUNDS, Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_IN_ROUNDS_AT_CLIP)
@@ -70,12 +70,13 @@ class Strategy:
 
     facts: Facts
     mechanism: AnyMechanism
-    measure: MeasureCounts | MeasureTogether | None
     guarantee: Guarantee
     why: str
     reach: Fraction
     reach_sentence: str
-    epsilon_per_item: Fraction | None
+    measure: MeasureCounts | MeasureTogether | None = None
+    epsilon_per_item: Fraction | None = None
+    """None where items have no epsilon of their own."""
     delta_per_call: Fraction = Fraction(0)
     theorem: Theorem | None = None
     pure: bool = False
@@ -227,7 +228,7 @@ def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
         counts=facts.counts,
     )
     reach = mechanism.first_threshold
-    return _strategy_in_rounds(
+    return strategy_in_rounds(
         facts,
         budget,
         mechanism,
@@ -249,20 +250,20 @@ def found_sentence(reach: Fraction) -> str:
     )
 
 
-def _strategy_in_rounds(
+def strategy_in_rounds(
     facts: Facts,
     budget: RoundsBudget,
-    mechanism: AdaptiveTopK | RefinedTopK,
+    mechanism: AnyMechanism,
     *,
     why: str,
     reach: Fraction,
     reach_sentence: str,
     paths: str,
 ) -> Strategy:
+    """A strategy whose mechanism divides one mu^2 among its rounds by itself."""
     return Strategy(
         facts=facts,
         mechanism=mechanism,
-        measure=None,
         guarantee=budget.guarantee or total(mechanism.worst_case),
         why=why,
         reach=reach,
@@ -296,7 +297,6 @@ def _sized_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
     return Strategy(
         facts=facts,
         mechanism=mechanism,
-        measure=None,
         guarantee=mechanism.guarantee,
         why=WHY_SHORT if mechanism.asks_lead else WHY_SIZED,
         reach=reach,
@@ -304,7 +304,6 @@ def _sized_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
             f"An item is found if it has well over {round_up(reach)} users who have no other item, or well over "
             f"{round_up(busy)} {whose}."
         ),
-        epsilon_per_item=None,
         delta_per_call=budget.delta,
         paths=paths,
         whole=True,
@@ -321,7 +320,6 @@ def _one_item_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
     return Strategy(
         facts=facts,
         mechanism=mechanism,
-        measure=None,
         guarantee=Guarantee.approximate(budget.epsilon, budget.delta),
         why=(
             "The items are not known beforehand, and each user counts with one: Laplace noise on every count has the "
@@ -329,7 +327,6 @@ def _one_item_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
         ),
         reach=reach,
         reach_sentence=f"An item is found if it has well over {round_up(reach)} users.",
-        epsilon_per_item=None,
         delta_per_call=budget.delta,
         paths=ONCE,
         whole=True,
@@ -348,7 +345,7 @@ def _refined_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
     # Two standard deviations of a difference, if everything were spent on it.
     reach = dyadic_above(mechanism.stage(Fraction(1)).count_sigma * Fraction(283, 100), REACH_BITS)
     reason = "counts are wanted" if facts.counts and facts.k <= MAX_SHORT_KNOWN_LIST else "the list is long"
-    return _strategy_in_rounds(
+    return strategy_in_rounds(
         facts,
         budget,
         mechanism,

@@ -107,6 +107,14 @@ class _Budget:
     def rho(self) -> Fraction:
         return largest_rho(self.epsilon, self.rest)
 
+    def by_curve(self, single: Fraction, count: int) -> Fraction:
+        """The epsilon of ``count`` selections, by the Renyi curve."""
+        return repeated_curve(single, count, self.rest)
+
+    def by_recursion(self, single: Fraction, count: int) -> Fraction:
+        """The same, by the adaptive optimum."""
+        return adaptive_optimum(single, count, self.rest, resolution=_resolution(count))
+
 
 def calibrate_epsilon(
     items: int,
@@ -135,15 +143,10 @@ def calibrate_epsilon(
 
 
 def _sharper_epsilons(count: int, budget: _Budget, start: Fraction) -> list[tuple[Fraction, Theorem]]:
-    def by_curve(single: Fraction) -> Fraction:
-        return repeated_curve(single, count, budget.rest)
-
-    def by_recursion(single: Fraction) -> Fraction:
-        return adaptive_optimum(single, count, budget.rest, resolution=_resolution(count))
-
-    found = [(_largest(by_curve, budget.epsilon, start), Theorem.RENYI)]
+    found = [(_largest(lambda single: budget.by_curve(single, count), budget.epsilon, start), Theorem.RENYI)]
     if count <= _MAX_RECURSION:
-        found.append((_largest(by_recursion, budget.epsilon, max(start, found[0][0])), Theorem.ADAPTIVE_OPTIMUM))
+        best = _largest(lambda single: budget.by_recursion(single, count), budget.epsilon, max(start, found[0][0]))
+        found.append((best, Theorem.ADAPTIVE_OPTIMUM))
     return found
 
 
@@ -173,15 +176,10 @@ def calibrate_items(
 
 
 def _sharper_counts(single: Fraction, budget: _Budget, start: int) -> list[tuple[int, Theorem]]:
-    def by_curve(count: int) -> Fraction:
-        return repeated_curve(single, count, budget.rest)
-
-    def by_recursion(count: int) -> Fraction:
-        return adaptive_optimum(single, count, budget.rest, resolution=_resolution(count))
-
-    found = [(_last(by_curve, budget.epsilon, max(1, start)), Theorem.RENYI)]
+    found = [(_last(lambda count: budget.by_curve(single, count), budget.epsilon, max(1, start)), Theorem.RENYI)]
     if found[0][0] <= _MAX_RECURSION:
-        found.append((_last(by_recursion, budget.epsilon, max(1, found[0][0])), Theorem.ADAPTIVE_OPTIMUM))
+        best = _last(lambda count: budget.by_recursion(single, count), budget.epsilon, max(1, found[0][0]))
+        found.append((best, Theorem.ADAPTIVE_OPTIMUM))
     return found
 
 

@@ -8,7 +8,16 @@ from typing import Any, Self
 
 from podium.errors import InvalidArgument
 
-__all__ = ["Document", "StoredDocument"]
+__all__ = ["Document", "StoredDocument", "read_object"]
+
+
+def read_object(text: str) -> dict[str, Any] | None:
+    """The JSON object that a text is; None if it is something else."""
+    try:
+        document = json.loads(text)
+    except (RecursionError, TypeError, ValueError):
+        return None
+    return document if isinstance(document, dict) else None
 
 
 class Document:
@@ -38,10 +47,7 @@ class StoredDocument(Document):
     @classmethod
     def from_json(cls, text: str) -> Self:
         """The value that ``to_json`` wrote."""
-        try:
-            document = json.loads(text)
-        except (RecursionError, TypeError, ValueError):
-            document = None
-        if not isinstance(document, dict):
+        document = read_object(text)
+        if document is None:
             raise InvalidArgument("text", "not a JSON object", allowed=f"what {cls.__name__}.to_json wrote")
         return cls.from_dict(document)

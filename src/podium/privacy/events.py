@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import flint
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer, probability
+from podium.exact import Number, ball, exact_fraction, flag, positive_fraction, positive_integer, probability
 from podium.privacy.rounding import above, certified_bound, decimal_repr
 from podium.privacy.theorems.bounded_range import bounded_range_renyi, bounded_range_rho
 from podium.privacy.theorems.correlated import correlated_move
@@ -180,7 +180,7 @@ class LaplaceNoise(_Recorded):
 
     def __init__(self, epsilon: Number, *, discrete: bool = False) -> None:
         object.__setattr__(self, "epsilon", positive_fraction(epsilon, "epsilon"))
-        object.__setattr__(self, "discrete", _flag(discrete, "discrete"))
+        object.__setattr__(self, "discrete", flag(discrete, "discrete"))
 
     @property
     def rho(self) -> Fraction:
@@ -244,7 +244,7 @@ class GaussianNoise(_Gaussian):
 
     def __init__(self, sigma: Number, *, sensitivity_squared: Number = 1, discrete: bool = False) -> None:
         squared = positive_fraction(sensitivity_squared, "sensitivity_squared")
-        if _flag(discrete, "discrete") and squared.denominator != 1:
+        if flag(discrete, "discrete") and squared.denominator != 1:
             raise InvalidArgument(
                 "sensitivity_squared",
                 sensitivity_squared,
@@ -391,9 +391,3 @@ def limited_domain_events(epsilon: Number, delta: Number, *, items: int, bottom:
 def is_real_gaussian(event: Event) -> bool:
     """Whether all the loss of an event is that of real Gaussian noise, of which the exact theorem holds."""
     return isinstance(event, CorrelatedNoise) or (isinstance(event, GaussianNoise) and not event.discrete)
-
-
-def _flag(value: object, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidArgument(name, value, allowed="True or False")
-    return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Proof"]
+__all__ = ["Proof", "proofs_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,3 +20,8 @@ class Proof:
 
     def __str__(self) -> str:
         return f"{self.file}, {self.part}"
+
+
+def proofs_in(file: str, *parts: str) -> tuple[Proof, ...]:
+    """These theorems, lemmas or sections of one file."""
+    return tuple(Proof(file, part) for part in parts)

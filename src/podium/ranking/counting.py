@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.ranking.method import RankingMethod, Tally
 
 __all__ = ["Borda", "Wins"]
@@ -24,7 +24,7 @@ class Wins(RankingMethod):
 
     name: ClassVar[str] = "wins"
     unit: ClassVar[str] = "wins"
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/ranking.md", "Theorem 3"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/ranking.md", "Theorem 3")
     theorem: ClassVar[str] = f"{proofs[0]} (wins)"
 
     @property
@@ -58,7 +58,7 @@ class Borda(RankingMethod):
 
     name: ClassVar[str] = "borda"
     unit: ClassVar[str] = "share of wins"
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/ranking.md", "Theorem 3"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/ranking.md", "Theorem 3")
     theorem: ClassVar[str] = f"{proofs[0]} (average shares of wins)"
 
     @property

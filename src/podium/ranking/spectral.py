@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, dyadic_above, positive_integer, probability
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.ranking.method import RankingMethod, Tally
 
 __all__ = ["Neighbours", "Spectral", "stationary"]
@@ -50,10 +50,7 @@ class Spectral(RankingMethod):
 
     name: ClassVar[str] = "spectral"
     unit: ClassVar[str] = "share of the walk's time"
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/ranking.md", "Theorem 1"),
-        Proof("docs/proofs/ranking.md", "Theorem 2"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/ranking.md", "Theorem 1", "Theorem 2")
     theorem: ClassVar[str] = f"{proofs[0].file}, Theorems 1 and 2 (spectral scores with mixing)"
 
     mixing: Number = Fraction(1, 5)

@@ -6,16 +6,14 @@ import bisect
 import datetime as dt
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeVar
 
 from podium.errors import InvalidArgument
-from podium.exact import ShownFraction
 from podium.histogram import Item, item_order
 from podium.release.beside import Beside
-from podium.release.outcome import BOTTOM, ItemSet, Outcome
+from podium.release.outcome import OneList, Outcome
 
 __all__ = ["Group", "GroupLists", "RankedList", "group_key"]
 
@@ -26,7 +24,7 @@ G = TypeVar("G", bound=Item)
 
 
 @dataclass(frozen=True, slots=True)
-class RankedList:
+class RankedList(OneList):
     """What came out in one group: an outcome as that of a release, for ``k`` items, and values in its order.
 
     ``beside`` has the numbers beside the list of this group, where they were asked for.
@@ -38,25 +36,7 @@ class RankedList:
     beside: Beside | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.outcome, AbstractSet) and type(self.outcome) is not ItemSet:
-            object.__setattr__(self, "outcome", ItemSet(self.outcome))
-        if self.values is not None:
-            object.__setattr__(self, "values", tuple(map(ShownFraction, self.values)))
-
-    @property
-    def items(self) -> tuple[Item, ...]:
-        """The items that came out, without BOTTOM; a set in the order of the items themselves."""
-        return tuple(item for item in self.outcome if item is not BOTTOM)
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the order of the items means anything."""
-        return not isinstance(self.outcome, frozenset)
-
-    @property
-    def complete(self) -> bool:
-        """Whether all k items came back."""
-        return len(self.items) >= self.k
+        self._keep_order()
 
     def __repr__(self) -> str:
         items = [*map(repr, self.items[:_MAX_SHOWN]), *["..."] * (len(self.items) > _MAX_SHOWN)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
+from fractions import Fraction
 from typing import Final, Self, TypeAlias
 
+from podium.exact import ShownFraction
 from podium.histogram import Item, item_order
 
-__all__ = ["BOTTOM", "Bottom", "ItemSet", "Outcome"]
+__all__ = ["BOTTOM", "Bottom", "ItemSet", "OneList", "Outcome"]
 
 
 class Bottom:
@@ -59,3 +61,34 @@ class ItemSet(frozenset[Item]):
 
 
 Outcome: TypeAlias = tuple[Item, ...] | frozenset[Item]
+
+
+class OneList:
+    """What came out of one selection: an outcome for ``k`` items, and values in its order."""
+
+    __slots__ = ()
+    outcome: Outcome
+    k: int
+    values: tuple[Fraction, ...] | None
+
+    def _keep_order(self) -> None:
+        """Whatever was given as outcome and values, keep what lists itself in the order of the items."""
+        if isinstance(self.outcome, Set) and type(self.outcome) is not ItemSet:
+            object.__setattr__(self, "outcome", ItemSet(self.outcome))
+        if self.values is not None:
+            object.__setattr__(self, "values", tuple(map(ShownFraction, self.values)))
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items that came out, without BOTTOM; a set in the order of the items themselves."""
+        return tuple(item for item in self.outcome if item is not BOTTOM)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the items means anything."""
+        return not isinstance(self.outcome, frozenset)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all k items came back."""
+        return len(self.items) >= self.k

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podium.errors import InvalidArgument
-from podium.exact import ShownFraction
-from podium.histogram import Item
 from podium.privacy.costs import Cost, actual_cost
 from podium.privacy.encoding import decode_events, encode_event
 from podium.privacy.events import Event
@@ -32,7 +30,7 @@ from podium.release.item_json import (
     optional_text,
     optional_user,
 )
-from podium.release.outcome import BOTTOM, ItemSet, Outcome
+from podium.release.outcome import BOTTOM, OneList, Outcome
 from podium.user_columns import UserColumns, user_data
 
 if TYPE_CHECKING:
@@ -84,7 +82,7 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class Release(OneList):
     """The outcome of a private selection.
 
     ``outcome`` is a tuple in released order, with BOTTOM at its end where the mechanism stopped early; or a frozenset,
@@ -119,10 +117,7 @@ class Release:
 
     def __post_init__(self) -> None:
         # The one place that every release comes through, also when it is changed, named or read from JSON.
-        if isinstance(self.outcome, Set) and type(self.outcome) is not ItemSet:
-            object.__setattr__(self, "outcome", ItemSet(self.outcome))
-        if self.values is not None:
-            object.__setattr__(self, "values", tuple(map(ShownFraction, self.values)))
+        self._keep_order()
         object.__setattr__(self, "guarantee", self.guarantee.stated)
         self._keep_stated()
 
@@ -133,27 +128,12 @@ class Release:
             object.__setattr__(self, "parameters", stated)
 
     @property
-    def items(self) -> tuple[Item, ...]:
-        """The items that came out, without BOTTOM; a set in the order of the items themselves."""
-        return tuple(item for item in self.outcome if item is not BOTTOM)
-
-    @property
     def lists(self) -> GroupLists:
         """The list of each group; a release without groups has none, and says so."""
         raise InvalidArgument(
             "lists", "a release with one list", allowed="lists of a release with groups",
             hint="Say release.items, or ask with per='COLUMN' for a list for each of its values.",
         )  # fmt: skip
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the order of the items means anything."""
-        return not isinstance(self.outcome, frozenset)
-
-    @property
-    def complete(self) -> bool:
-        """Whether all k items came back."""
-        return len(self.items) >= self.k
 
     def to_dict(self) -> dict[str, Any]:
         """The release as a JSON object; exact numbers are text, and ``decimals`` has them again as plain numbers."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,8 +61,7 @@ class FileService:
 
     def sign_in_link(self) -> str:
         """A link that signs the owner in, once."""
-        state = open_state(self.settings.state)
-        try:
+        with closing(open_state(self.settings.state)) as state:
             tokens = Tokens(state)
             mine = (one for one in tokens.all() if one.valid and one.name == _OWNER and one.role is Role.OWNER)
             token = next((one for one in mine if EVERYTHING in one.datasets), None)
@@ -70,8 +69,6 @@ class FileService:
                 # Nobody needs its secret: it is what the session of a link rests on.
                 _, token = tokens.create(_OWNER, role=Role.OWNER.value, datasets=[EVERYTHING])
             code = SignInLinks(state, tokens).create(token, f"/datasets/{self.dataset}/ask")
-        finally:
-            state.close()
         return f"http://127.0.0.1:{self.settings.server.port}/sign-in/link?code={code}"
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
-__all__ = ["silence_loggers"]
+__all__ = ["silence_loggers", "silence_package"]
 
 _hushed: ContextVar[bool] = ContextVar("_hushed", default=False)
 
@@ -32,3 +32,9 @@ def silence_loggers(*loggers: str) -> Iterator[None]:
         yield
     finally:
         _hushed.reset(token)
+
+
+def silence_package(package: str) -> AbstractContextManager[None]:
+    """The same for all loggers of a package that are known by now."""
+    known = list(logging.root.manager.loggerDict)
+    return silence_loggers(*(name for name in known if name.startswith(package)))

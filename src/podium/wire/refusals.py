@@ -77,23 +77,17 @@ def ambiguous_length() -> Refusal:
 
 def too_many_waiting(number: int, maximum: int) -> Refusal:
     """Too many queued questions of one analyst."""
-    return Refusal(
-        429,
+    return _later(
         f"You have {number} questions waiting. Allowed: {maximum} at a time. "
-        "Nothing was charged; ask again when some of them are answered.",
-        error="TooMany",
-        retry_after=5,
+        "Nothing was charged; ask again when some of them are answered."
     )
 
 
 def too_many_streams(maximum: int) -> Refusal:
     """Too many open event streams of one token."""
-    return Refusal(
-        429,
+    return _later(
         f"This token has {maximum} event streams open. Allowed: {maximum} at a time. Close one, or ask for the state "
-        "of a job instead.",
-        error="TooMany",
-        retry_after=5,
+        "of a job instead."
     )
 
 
@@ -120,9 +114,9 @@ def plan_too_long(seconds: int) -> Refusal:
 
 def too_many(what: str, per_minute: int, retry_after: int) -> Refusal:
     """A rate over the limit."""
-    return Refusal(
-        429,
-        f"There were too many {what}. Allowed: {per_minute} per minute. Try again in {retry_after} seconds.",
-        error="TooMany",
-        retry_after=retry_after,
-    )
+    text = f"There were too many {what}. Allowed: {per_minute} per minute. Try again in {retry_after} seconds."
+    return _later(text, retry_after)
+
+
+def _later(text: str, retry_after: int = 5) -> Refusal:
+    return Refusal(429, text, error="TooMany", retry_after=retry_after)

@@ -96,23 +96,28 @@ def served(fill: Callable[..., None]) -> Iterator[Source]:
         source.close()
 
 
+PROMISES: tuple[Callable[..., None], ...] = (
+    SourceContract.test_a_domain_in_a_table,
+    SourceContract.test_a_domain_of_several_columns,
+    SourceContract.test_bounded_lists,
+    SourceContract.test_items_of_several_columns_left_out,
+    SourceContract.test_many_items_listed_or_left_out,
+    SourceContract.test_sizes,
+    SourceContract.test_texts_left_out_are_themselves_and_nothing_else,
+    SourceContract.test_weights_of_several_columns,
+    SourceContract.test_many_names_at_once,
+    SourceContract.test_several_columns_are_one_item,
+    SourceContract.test_snapshots_do_not_meet,
+    SourceContract.test_the_schema_says_kinds,
+)
+
+
 @pytest.mark.parametrize(
     ("promise", "arguments"),
     [
         *((SourceContract.test_a_domain_given_as_a_list, (item,)) for item in SCALARS),
         (SourceContract.test_a_domain_given_by_its_size, (12, 1)),
-        (SourceContract.test_a_domain_in_a_table, ()),
-        (SourceContract.test_a_domain_of_several_columns, ()),
-        (SourceContract.test_bounded_lists, ()),
-        (SourceContract.test_items_of_several_columns_left_out, ()),
-        (SourceContract.test_many_items_listed_or_left_out, ()),
-        (SourceContract.test_sizes, ()),
-        (SourceContract.test_texts_left_out_are_themselves_and_nothing_else, ()),
-        (SourceContract.test_weights_of_several_columns, ()),
-        (SourceContract.test_many_names_at_once, ()),
-        (SourceContract.test_several_columns_are_one_item, ()),
-        (SourceContract.test_snapshots_do_not_meet, ()),
-        (SourceContract.test_the_schema_says_kinds, ()),
+        *((promise, ()) for promise in PROMISES),
     ],
 )
 def test_over_http(served: Source, promise: Callable[..., None], arguments: tuple[Any, ...]) -> None:
@@ -234,12 +239,12 @@ def test_a_connection_is_used_again_without_what_was_kept(engine: Any) -> None:
         with source.snapshot(query) as snapshot:
             # A table of an earlier question would have another count, or be in the way.
             assert snapshot.counts_of_counts() == ((users,), (1,))
-        (client,) = source._idle
+        (client,) = source._connections._idle
         assert client.query("SELECT name FROM system.tables WHERE is_temporary").result_rows == []
         engine.query(f"INSERT INTO again VALUES ({users + 1}, 'a')")
     with suppress(RuntimeError), source.snapshot(query) as snapshot:
         snapshot.counts_of_counts()
         raise RuntimeError
     # What ended badly is not used again.
-    assert source._idle == []
+    assert source._connections._idle == []
     source.close()

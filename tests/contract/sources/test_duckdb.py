@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -13,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.support.sources import reference
 from tests.support.sources.checks import Load
-from tests.support.sources.data import Table
+from tests.support.sources.data import Table, quoted
 from tests.support.sources.parquet import arrow_table
 from tests.support.sources.suite import SourceContract
 
@@ -21,7 +22,7 @@ from podium.query.schema import Kind
 from podium.sources import CountQuery, DuckDBSource, Source
 
 
-def types(table: Table) -> dict[str, str]:
+def declared_types(table: Table) -> dict[str, str]:
     def declared(kind: Kind, scale: int) -> str:
         return f"decimal({scale})" if kind is Kind.DECIMAL else kind.value
 
@@ -51,23 +52,46 @@ def own_hash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reference, "text_hash", reference.duckdb_hash)
 
 
-class TestParquet(SourceContract):
+class OneTable(SourceContract):
+    """A source that holds one table, which each form puts where DuckDB finds it."""
+
     has_domain_tables = False
+
+    @staticmethod
+    def located(table: Table, folder: Path) -> tuple[object, dict[str, str]]:
+        """The location, and the types that are declared."""
+        raise NotImplementedError
 
     @pytest.fixture(scope="class")
     @classmethod
     def load(cls, opened: Callable[..., DuckDBSource], tmp_path_factory: pytest.TempPathFactory) -> Load:
-        folder = tmp_path_factory.mktemp("parquet")
+        folder = tmp_path_factory.mktemp("one")
 
         def load(table: Table, *_: Table) -> DuckDBSource:
-            pq.write_table(arrow_table(table), folder / f"{table.name}.parquet", row_group_size=100)
-            return opened(folder / f"{table.name}.parquet")
+            location, types = cls.located(table, folder)
+            return opened(location, types=types)
 
         return load
 
 
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+class OtherForm(OneTable):
+    """Not the form on which everything is tried."""
+
+    another_form = True
+
+
+class Untyped(OtherForm):
+    """A form without types of its own: they are declared, and no float can be."""
+
+    has_floats = False
+
+
+class TestParquet(OneTable):
+    @staticmethod
+    def located(table: Table, folder: Path) -> tuple[object, dict[str, str]]:
+        path = folder / f"{table.name}.parquet"
+        pq.write_table(arrow_table(table), path, row_group_size=100)
+        return path, {}
 
 
 class TestDuckDBFile(SourceContract):
@@ -93,41 +117,25 @@ class TestDuckDBFile(SourceContract):
         return load
 
 
-class TestArrow(SourceContract):
-    another_form = True
-    has_domain_tables = False
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def load(cls, opened: Callable[..., DuckDBSource]) -> Load:
-        return lambda table, *_: opened(arrow_table(table))
+class TestArrow(OtherForm):
+    @staticmethod
+    def located(table: Table, folder: Path) -> tuple[object, dict[str, str]]:
+        return arrow_table(table), {}
 
 
-class TestPolars(SourceContract):
-    another_form = True
-    has_domain_tables = False
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def load(cls, opened: Callable[..., DuckDBSource]) -> Load:
-        return lambda table, *_: opened(pl.DataFrame(arrow_table(table)))
+class TestPolars(OtherForm):
+    @staticmethod
+    def located(table: Table, folder: Path) -> tuple[object, dict[str, str]]:
+        return pl.DataFrame(arrow_table(table)), {}
 
 
-class TestPandas(SourceContract):
+class TestPandas(Untyped):
     """Columns of Python objects, with declared types: what most pandas frames in the world are."""
 
-    another_form = True
-    has_domain_tables = False
-    has_floats = False
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def load(cls, opened: Callable[..., DuckDBSource]) -> Load:
-        def load(table: Table, *_: Table) -> DuckDBSource:
-            frame = pd.DataFrame({name: pd.Series(table.column(name), dtype=object) for name in table.names})
-            return opened(frame, types=types(table))
-
-        return load
+    @staticmethod
+    def located(table: Table, folder: Path) -> tuple[object, dict[str, str]]:
+        frame = pd.DataFrame({name: pd.Series(table.column(name), dtype=object) for name in table.names})
+        return frame, declared_types(table)
 
 
 def csv_cell(value: Any) -> str:
@@ -143,44 +151,23 @@ def listed(part: Any) -> str:
     return '"' + str(part).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-class TestCSV(SourceContract):
-    another_form = True
-    has_domain_tables = False
-    has_floats = False
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def load(cls, opened: Callable[..., DuckDBSource], tmp_path_factory: pytest.TempPathFactory) -> Load:
-        folder = tmp_path_factory.mktemp("csv")
-
-        def load(table: Table, *_: Table) -> DuckDBSource:
-            lines = [",".join(map(csv_cell, table.names)), *(",".join(map(csv_cell, row)) for row in table.rows)]
-            (folder / f"{table.name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")
-            return opened(folder / f"{table.name}.csv", types=types(table))
-
-        return load
+class TestCSV(Untyped):
+    @staticmethod
+    def located(table: Table, folder: Path) -> tuple[object, dict[str, str]]:
+        path = folder / f"{table.name}.csv"
+        lines = [",".join(map(csv_cell, row)) for row in (table.names, *table.rows)]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")
+        return path, declared_types(table)
 
 
-class TestJSON(SourceContract):
-    another_form = True
-    has_domain_tables = False
-    has_floats = False
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def load(cls, opened: Callable[..., DuckDBSource], tmp_path_factory: pytest.TempPathFactory) -> Load:
-        folder = tmp_path_factory.mktemp("json")
-
-        def load(table: Table, *_: Table) -> DuckDBSource:
-            records = (dict(zip(table.names, row, strict=True)) for row in table.rows)
-            lines = [
-                json.dumps(record, default=str, ensure_ascii=place % 2 == 0) for place, record in enumerate(records)
-            ]
-            (folder / f"{table.name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
-            declared = dict.fromkeys(table.names, "text") | types(table)
-            return opened(folder / f"{table.name}.jsonl", types=declared)
-
-        return load
+class TestJSON(Untyped):
+    @staticmethod
+    def located(table: Table, folder: Path) -> tuple[object, dict[str, str]]:
+        path = folder / f"{table.name}.jsonl"
+        records = (dict(zip(table.names, row, strict=True)) for row in table.rows)
+        lines = [json.dumps(record, default=str, ensure_ascii=place % 2 == 0) for place, record in enumerate(records)]
+        path.write_text("\n".join(lines), encoding="utf-8")
+        return path, dict.fromkeys(table.names, "text") | declared_types(table)
 
     @pytest.mark.parametrize(
         ("query", "name"), [(CountQuery(("labels",), "user_id"), "item"), (CountQuery(("label",), "user"), "user")]

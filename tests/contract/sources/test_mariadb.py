@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.support.mariadb import connect, name_of, new_database
 from tests.support.sources.checks import Load
-from tests.support.sources.data import Table
+from tests.support.sources.data import Table, quoted
 from tests.support.sources.suite import SourceContract
 
 from podium.query.schema import Kind
@@ -28,10 +28,6 @@ TYPES = {
 }
 
 
-def quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
 def stored(value: Any) -> Any:
     """There is no NaN here, and there are no infinities: the largest numbers take their place."""
     if isinstance(value, float) and not math.isfinite(value):
@@ -41,7 +37,7 @@ def stored(value: Any) -> Any:
 
 def create(database: str, table: Table) -> None:
     places = [place for place, column in enumerate(table.columns) if column.kind is not Kind.LIST]
-    names = [quoted(table.columns[place].name) for place in places]
+    names = [quoted(table.columns[place].name, "`") for place in places]
     columns = ", ".join(f"{name} {TYPES[table.columns[place].kind]}" for name, place in zip(names, places, strict=True))
     with connect(database) as connection, connection.cursor() as cursor:
         cursor.execute(f"CREATE OR REPLACE TABLE {table.name} ({columns}) ENGINE=InnoDB")

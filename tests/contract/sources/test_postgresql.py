@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from tests.support.postgres import LINGUISTIC, new_database
 from tests.support.sources.checks import Load
-from tests.support.sources.data import Table
+from tests.support.sources.data import Table, quoted
 from tests.support.sources.suite import SourceContract
 
 from podium.query.schema import Column, Kind
@@ -31,10 +31,6 @@ OTHER_TYPES = {
     Kind.TIMESTAMP: "timestamptz",
     Kind.FLOAT: "measured",
 }
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def declared(column: Column, types: dict[Kind, str]) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from sqlglot import exp
 from tests.support.sources.checks import Load
-from tests.support.sources.data import Table
+from tests.support.sources.data import Table, quoted
 from tests.support.sources.suite import SourceContract
 
 import podium
@@ -43,10 +43,6 @@ TYPES = {
     Kind.FLOAT: "FLOAT",
     Kind.DECIMAL: "NUMBER(20, 2)",
 }
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def literal(value: Any) -> str:

@@ -10,11 +10,11 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.contract.sources.test_postgresql import TYPES, create, quoted
+from tests.contract.sources.test_postgresql import TYPES, create
 from tests.support.postgres import new_database
 from tests.support.sources import reference
 from tests.support.sources.checks import SCALARS, Load, check_groups, check_top
-from tests.support.sources.data import EVENTS, Table
+from tests.support.sources.data import EVENTS, Table, quoted
 from tests.support.sources.suite import SourceContract
 
 from podium.query.schema import Kind

@@ -7,18 +7,10 @@ from fractions import Fraction
 
 import flint
 import pytest
-from tests.support.worlds import (
-    PRECISION,
-    SmallDistribution,
-    SmallHistogram,
-    check_pair,
-    check_world,
-    distribution_of,
-    lifted,
-    neighbours,
-    world,
-)
+from tests.support.worlds import SmallDistribution, check_pair, check_world, distribution_of, lifted, top_items
 
+from podium.audit.exact.divergence import PRECISION
+from podium.audit.exact.worlds import SmallHistogram, neighbours, world
 from podium.exact import ball, ball_precision, dyadic_below, rational_bounds
 from podium.histogram import Histogram
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
@@ -69,10 +61,6 @@ def test_also_where_items_do_come_out(k: int, k_bar: int, max_items: int | None,
 # The repaired proof, pair by pair (docs/proofs/limited-domain.md).
 
 
-def domain(counts: Mapping[str, int], k_bar: int) -> tuple[str, ...]:
-    return tuple(str(item) for item in Histogram(counts, known=False).top(k_bar).items)
-
-
 @pytest.mark.parametrize(("k", "k_bar", "max_items"), [(2, 2, 1), (2, 3, None), (3, 3, 2)])
 def test_the_distribution_contains_peeling_on_the_common_domain(k: int, k_bar: int, max_items: int | None) -> None:
     """M >= P/(1+delta), where P peels the common domain with bottom's weight times 1+delta; the two P are zCDP."""
@@ -81,7 +69,7 @@ def test_the_distribution_contains_peeling_on_the_common_domain(k: int, k_bar: i
     peeling_claim = Guarantee.zcdp(mechanism.guarantee.cost.rho)
     for counts in world(ITEMS[:3], 2):
         for more in neighbours(counts, max_items):
-            common = [item for item in domain(counts, k_bar) if item in domain(more, k_bar)]
+            common = [item for item in top_items(counts, k_bar) if item in top_items(more, k_bar)]
             fewer_part, more_part = (padded_peeling(mechanism, side, common) for side in (counts, more))
             assert_part(fewer_part, distribution(counts), mechanism.delta)
             assert_part(more_part, distribution(more), mechanism.delta)

@@ -9,19 +9,17 @@ from fractions import Fraction
 import flint
 import pytest
 from tests.support.worlds import (
-    PRECISION,
     DistributionOf,
     SmallDistribution,
-    SmallHistogram,
     cached,
     check_pair,
     check_world,
     distribution_of,
     lifted,
-    neighbours,
-    world,
 )
 
+from podium.audit.exact.divergence import PRECISION
+from podium.audit.exact.worlds import SmallHistogram, neighbours, world
 from podium.exact import ball, ball_precision, dyadic_above, rational_bounds
 from podium.histogram import Histogram
 from podium.mechanisms.fixed_threshold import FixedThreshold, _positive

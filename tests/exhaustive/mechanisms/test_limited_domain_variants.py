@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from fractions import Fraction
 
 import flint
 import pytest
-from tests.support.worlds import (
-    PRECISION,
-    DistributionOf,
-    SmallDistribution,
-    SmallHistogram,
-    check_world,
-    distribution_of,
-    lifted,
-    neighbours,
-    world,
-)
+from tests.support.worlds import DistributionOf, SmallDistribution, check_world, distribution_of, lifted, top_items
 
+from podium.audit.exact.divergence import PRECISION
+from podium.audit.exact.worlds import SmallHistogram, neighbours, world
 from podium.exact import ball_precision
 from podium.histogram import Histogram
 from podium.mechanisms.fixed_threshold import FixedThreshold
@@ -30,10 +21,6 @@ from podium.release import BOTTOM
 
 ITEMS = ("a", "b", "c", "d")
 HALF, ONE = Fraction(1, 2), Fraction(1)
-
-
-def domain(counts: Mapping[str, int], k_bar: int) -> tuple[str, ...]:
-    return tuple(str(item) for item in Histogram(counts, known=False).top(k_bar).items)
 
 
 def joint_distribution(mechanism: LimitedDomain) -> DistributionOf:
@@ -136,7 +123,7 @@ def test_on_the_common_domain_the_density_ratio_is_bounded(k: int, k_bar: int, m
     worst = 0.0
     for counts in world(ITEMS[:3], 2):
         for more in neighbours(counts, max_items):
-            common = [item for item in domain(counts, k_bar) if item in domain(more, k_bar)]
+            common = [item for item in top_items(counts, k_bar) if item in top_items(more, k_bar)]
             worst = max(worst, worst_ratio(mechanism, counts, more, common))
     assert worst <= float(max_items * HALF) * (1 + 1e-12)
     assert worst > 0.9 * float(max_items * HALF)

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 from sqlglot import exp
+from tests.support.columns import schema
 from tests.support.sources.data import utc
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Wildcard
-from podium.query.schema import Column, Kind, Schema
 from podium.sources import CountQuery, DomainSize, GroupCut, PairValue
 from podium.sources.clickhouse.dialect import ClickHouse
 from podium.sources.snowflake.dialect import Snowflake
@@ -35,17 +35,17 @@ from podium.sources.sqlalchemy.warehouse_sql import BigQuery, Databricks, Trino
 DIALECTS = {dialect.name: dialect for dialect in (DuckDB(), Postgres(), Spark(), ClickHouse(), Snowflake(), MariaDB())}
 UNTRIED = {dialect.name: dialect for dialect in (Trino(), BigQuery())}
 """Engines that nobody has run this SQL on: it is what their documentation says. Databricks is one more."""
-SCHEMA = Schema(
-    (
-        Column("user_id", Kind.INTEGER),
-        Column("article", Kind.TEXT),
-        Column("price", Kind.DECIMAL, scale=2),
-        Column("paid", Kind.BOOLEAN),
-        Column("day", Kind.DATE),
-        Column("at", Kind.TIMESTAMP),
-        Column("tags", Kind.LIST, Kind.TEXT),
-        Column("minutes", Kind.FLOAT),
-    )
+SCHEMA = schema(
+    {
+        "user_id": "integer",
+        "article": "text",
+        "price": "decimal(2)",
+        "paid": "boolean",
+        "day": "date",
+        "at": "timestamp",
+        "tags": "list(text)",
+        "minutes": "float",
+    }
 )
 SALT = "0123456789abcdef" * 2
 WHERE = And(

@@ -1,12 +1,15 @@
 """The benches run and report what they promise. No assertion on a time: machines are shared and noisy."""
 
 import functools
+import importlib
 import io
 import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import bench.__main__
 import pytest
 from bench.command import save_report
 from bench.goals import show_goals
@@ -121,3 +124,54 @@ def test_an_unknown_bench_is_refused_with_the_list() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "no bench called nothing; there is selection" in done.stderr
+
+
+class Fakes:
+    """Benches that only say that they ran."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path, *, broken: str = "") -> None:
+        self.ran: list[list[str]] = []
+        self.broken = broken
+        monkeypatch.setattr(bench.__main__, "BENCHES", {name: name for name in ("first", "second", "third")})
+        monkeypatch.setattr(bench.__main__, "FINISHED", folder / "bench" / "finished.json")
+        monkeypatch.setattr(bench.__main__, "commit", lambda: "abc")
+        monkeypatch.setattr(importlib, "import_module", self._module)
+
+    def _module(self, name: str) -> SimpleNamespace:
+        return SimpleNamespace(main=lambda: self._main(name))
+
+    def _main(self, name: str) -> None:
+        self.ran.append([name, *sys.argv[1:]])
+        if name == self.broken:
+            raise OSError("the disk is full")
+
+
+def test_all_benches_run_and_one_that_fails_is_tried_again_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fakes = Fakes(monkeypatch, tmp_path, broken="second")
+    assert bench.__main__.main(["--quick"]) == 1
+    assert fakes.ran == [["first", "--quick"], ["second", "--quick"], ["third", "--quick"]]
+    shown = capsys.readouterr()
+    assert "2 of 3 benches finished" in shown.out
+    assert "failed: second" in shown.out
+    assert "the disk is full" in shown.err
+    fakes.ran, fakes.broken = [], ""
+    assert bench.__main__.main(["--quick"]) == 0
+    assert fakes.ran == [["second", "--quick"]]
+    assert "first: finished before" in capsys.readouterr().out
+    # All are finished, so the next run begins anew.
+    fakes.ran = []
+    assert bench.__main__.main(["--quick"]) == 0
+    assert len(fakes.ran) == 3
+
+
+@pytest.mark.parametrize("words", [[], ["--quick", "--again"]])
+def test_what_another_plan_has_finished_does_not_count(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fakes = Fakes(monkeypatch, tmp_path, broken="third")
+    assert bench.__main__.main(["--quick"]) == 1
+    fakes.ran = []
+    assert bench.__main__.main(words) == 1
+    assert [name for name, *_ in fakes.ran] == ["first", "second", "third"]

@@ -190,18 +190,6 @@ def test_the_command_writes_json_and_pictures(
     assert (tmp_path / "known-approximate.png").stat().st_size > 10_000
 
 
-def test_without_data_the_bench_says_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("PODIUM_DATA", str(tmp_path))
-    assert run.main(["--quick"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert said == (
-        "known bench skipped: dpbench_1d_n4096.csv or netflix_5star_counts_n17770.csv is not there. "
-        "Set PODIUM_DATA to the folder that has both."
-    )
-
-
 def test_the_quality_of_a_ranking() -> None:
     data = DataSet("steps", np.arange(300, 0, -1, dtype=np.int64))
     best = np.arange(100)

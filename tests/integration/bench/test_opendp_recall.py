@@ -41,18 +41,6 @@ def test_a_large_rho_finds_everything_and_a_small_one_nothing_in_particular() ->
     assert {who: len(seconds) for who, seconds in written["seconds"].items()} == {"podium": 20, "opendp": 20}
 
 
-def test_without_data_the_bench_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("PODIUM_DATA", str(tmp_path))
-    assert opendp_recall.main(["--json", str(tmp_path / "out.json")]) == 0
-    assert capsys.readouterr().out == (
-        "opendp_recall bench skipped: msweb and bms_webview_2 are not there. "
-        "Set PODIUM_DATA to the folder that has them.\n"
-    )
-    assert not (tmp_path / "out.json").exists()
-
-
 def test_the_file_has_every_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opendp_recall, "QUICK", Plan("quick", (2, 3), ("1",), runs=2))
     monkeypatch.setattr(opendp_recall, "missing", lambda name: name == "msweb")

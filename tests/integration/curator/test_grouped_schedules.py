@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.curator.monitoring import interrupt_rounds
 
 import podium
 from podium.errors import InvalidArgument
-from podium.ledger import Kind, open_ledger
-from podium.mechanisms import AdaptiveTopK
+from podium.ledger import open_ledger
 from podium.planning.schedule.group_plan import GroupedSchedulePlan
 from podium.present.plots import plot_lists
 from podium.release import GroupedRelease, Release
@@ -138,16 +138,8 @@ def test_a_hidden_group_does_not_show_in_the_charges(tmp_path: Path) -> None:
 
 
 def test_rounds_that_were_interrupted_stay_charged(two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
     with watching(two, str(tmp_path / "ledger.db"), periods=2) as monitor:
-        with monkeypatch.context() as patch:
-            patch.setattr(AdaptiveTopK, "run", interrupted)
-            with pytest.raises(KeyboardInterrupt):
-                next(monitor.run())
-        reserved, failed = monitor.history()[-2:]
-        assert (reserved.kind, failed.kind) == (Kind.RESERVED, Kind.FORFEITED)
+        reserved = interrupt_rounds(monitor, monkeypatch)
         assert reserved.cost is not None
         lists = list(monitor.run())
         limits = plan_of(monitor).limits

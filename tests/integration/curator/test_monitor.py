@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.support.curator import monitoring
-from tests.support.curator.monitoring import DAYS, FIRST, LATER, monitor, plan_of
+from tests.support.curator.monitoring import DAYS, FIRST, LATER, interrupted, monitor, plan_of
 from tests.support.processes import context
 
 import podium
@@ -160,7 +160,7 @@ def test_what_another_process_found_meanwhile_counts_against_the_cap_of_its_peri
         next(releases)
         with monitor(table, **options) as other, monkeypatch.context() as patch:
             # It finds items for the second day, and is gone before it asks for the list.
-            patch.setattr(turn.Turn, "_list", _interrupted)
+            patch.setattr(turn.Turn, "_list", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 list(other.run())
         assert next(releases).items == FIRST
@@ -172,10 +172,6 @@ def test_what_another_process_found_meanwhile_counts_against_the_cap_of_its_peri
     assert charged.rho is not None
     assert charged.rho <= limits.rho / 3
     assert charged.delta <= limits.delta / 3
-
-
-def _interrupted(*_: object, **__: object) -> None:
-    raise KeyboardInterrupt
 
 
 def _charged(ledger: Ledger, account: str, period: str) -> Cost:
@@ -194,7 +190,7 @@ def test_a_period_whose_list_is_still_to_come_is_not_told_as_empty(
         next(releases)
         with monkeypatch.context() as patch:
             # The round of finding of a day without rows is over, and the list, of what was found before, is not.
-            patch.setattr(turn.Turn, "_list", _interrupted)
+            patch.setattr(turn.Turn, "_list", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 next(releases)
         assert list(watching.releases) == ["2026-01-10"]
@@ -228,7 +224,7 @@ def test_two_processes_never_pay_for_a_period_twice(table: Path) -> None:
 def test_a_monitor_gets_past_an_attempt_that_nobody_works_on(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monitoring.two_of_three(table) as watching:
         with monkeypatch.context() as patch:
-            patch.setattr(ExponentialTopK, "release", _interrupted)
+            patch.setattr(ExponentialTopK, "release", interrupted)
             patch.setattr(reservations, "forfeit", _unreachable)
             with pytest.raises(KeyboardInterrupt):
                 list(watching.run(monitoring.TWO_OVER))
@@ -303,7 +299,7 @@ def test_crumbs_do_not_make_a_list(
     """The last period lost its share: what rounding left over would make noise that looks like a list."""
     with monitor(table, periods=1, window=None, rediscover=rediscover) as watching:
         with monkeypatch.context() as patch:
-            patch.setattr(*step, _interrupted)
+            patch.setattr(*step, interrupted)
             with pytest.raises(KeyboardInterrupt):
                 list(watching.run())
         spent = watching.history()

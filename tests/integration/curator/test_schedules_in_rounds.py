@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.support.curator import monitoring
-from tests.support.curator.monitoring import FIRST, START, USERS, monitor
+from tests.support.curator.monitoring import FIRST, START, USERS, interrupt_rounds, monitor
 from tests.support.processes import context
 
 from podium.curator.monitor import turn
 from podium.curator.monitor.periods import Role
 from podium.ledger import Kind, open_ledger
-from podium.mechanisms import AdaptiveTopK
 from podium.query import QuestionRecord
 from podium.sources.parquet import write_parquet
 
@@ -94,16 +93,8 @@ def test_a_schedule_that_began_with_a_search_goes_on_as_it_began(table: Path, mo
 
 
 def test_rounds_that_were_interrupted_stay_charged(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
     with monitor(table, **ALONE) as watching:
-        with monkeypatch.context() as patch:
-            patch.setattr(AdaptiveTopK, "run", interrupted)
-            with pytest.raises(KeyboardInterrupt):
-                next(watching.run())
-        reserved, failed = watching.history()[-2:]
-        assert (reserved.kind, failed.kind) == (Kind.RESERVED, Kind.FORFEITED)
+        reserved = interrupt_rounds(watching, monkeypatch)
         limits = watching.plan().limits
         assert reserved.cost is not None
         assert limits.rho is not None

@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from math import exp
+from typing import Literal
 
 import pytest
 
@@ -30,6 +31,10 @@ Rows = tuple[str, ...]
 """For each period the items of one user, as a text: "aab" is two events of a and one of b."""
 Counts = tuple[tuple[str, int], ...]
 Transcript = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+Mistake = Literal[
+    "rounds if many", "measured if changed", "domain from rows", "free if usual", "empty finding free",
+    "counts all rows", "clips periods",
+]  # fmt: skip
 
 MOST = 4
 CLAIM = Guarantee.approximate(2, "0.1")
@@ -38,10 +43,10 @@ LIMITS = Limits.of(CLAIM)
 
 @dataclass(frozen=True)
 class Rules:
-    """What a schedule does; ``clip`` ranks by events, of which a user adds at most so many. The last are mistakes.
+    """What a schedule does; ``clip`` ranks by events, of which a user adds at most so many.
 
     A ``growing`` schedule has a ``span`` of all its periods. With ``rounds`` lists have rounds of their own at first;
-    a single round with a threshold, at the same price, is in their place.
+    a single round with a threshold, at the same price, is in their place. A ``mistake`` breaks one rule.
     """
 
     periods: int
@@ -53,13 +58,7 @@ class Rules:
     growing: bool = False
     remeasure: int | None = None
     rounds: bool = False
-    rounds_if_many: bool = False
-    measured_if_changed: bool = False
-    domain_from_rows: bool = False
-    free_if_usual: bool = False
-    empty_finding_free: bool = False
-    counts_all_rows: bool = False
-    clips_periods: bool = False
+    mistake: Mistake | None = None
 
 
 @dataclass(frozen=True)
@@ -80,14 +79,14 @@ def window(users: tuple[Rows, ...], first: int, last: int, rules: Rules) -> list
     added = []
     for rows in users:
         spans = rows[max(0, first) : last + 1]
-        if rules.clips_periods:
+        if rules.mistake == "clips periods":
             clipped = Counter[str]()
             for span in spans:
                 clipped.update({item: min(number, rules.clip or 1) for item, number in Counter(span).items()})
             added.append(dict(clipped))
             continue
         events = Counter("".join(spans))
-        most = len("".join(spans)) if rules.counts_all_rows else rules.clip or 1
+        most = len("".join(spans)) if rules.mistake == "counts all rows" else rules.clip or 1
         added.append({item: min(number, most) for item, number in events.items()})
     return added
 
@@ -143,7 +142,7 @@ def _period(users: tuple[Rows, ...], rules: Rules, period: int, state: State) ->
         named = merge_domain(found.named, candidates_for(rules.k))
         domain = ("a", "b") if rules.known else tuple(map(str, named))
         now = window(users, period + 1 - rules.span, period, rules)
-        if rules.domain_from_rows:
+        if rules.mistake == "domain from rows":
             domain = tuple(sorted(frozenset().union(*now)))
         names = found.found[-1] if len(found.found) > len(state.found) else ()
         left, sharing, place = _purse(rules, period, found, state)
@@ -153,12 +152,12 @@ def _period(users: tuple[Rows, ...], rules: Rules, period: int, state: State) ->
         mechanism = ExponentialTopK(min(rules.k, len(domain)), sharing.per_item(place, left, rules.k))
         rho = actual_cost(mechanism.worst_case).rho
         for listed, part in outcomes(mechanism, counted(now, None, domain), rules.clip).items():
-            paid = Fraction(0) if rules.free_if_usual and listed == ("a",) else rho
+            paid = Fraction(0) if rules.mistake == "free if usual" and listed == ("a",) else rho
             yield replace(found, rho=found.rho - paid, transcript=(*state.transcript, (names, listed))), chance * part
 
 
 def _asks_in_rounds(users: tuple[Rows, ...], rules: Rules, period: int, state: State) -> bool:
-    if rules.rounds_if_many:
+    if rules.mistake == "rounds if many":
         return len(counted(window(users, period, period, rules), None, None)) > 1
     items = sum(map(len, state.lists))
     return _sharing(rules).asks_in_rounds(rules.k, searches=len(state.found), lists=len(state.lists), items=items)
@@ -176,7 +175,7 @@ def _in_rounds(users: tuple[Rows, ...], rules: Rules, period: int, state: State)
 
 
 def _measures(users: tuple[Rows, ...], rules: Rules, period: int) -> bool:
-    if rules.measured_if_changed and period:
+    if rules.mistake == "measured if changed" and period:
         now, before = (counted(window(users, 0, last, rules), None, None) for last in (period, period - 1))
         return max(now, key=lambda pair: pair[1]) != max(before, key=lambda pair: pair[1])
     return _sharing(rules).has_list(period)
@@ -191,7 +190,7 @@ def _sharing(rules: Rules) -> Sharing:
 
 
 def _purse(rules: Rules, period: int, now: State, before: State) -> tuple[RemainingBudget, Sharing, int]:
-    if rules.free_if_usual or rules.empty_finding_free:
+    if rules.mistake in {"free if usual", "empty finding free"}:
         # Whoever expects to be paid back may as well use all that there is.
         return RemainingBudget(None, now.rho, now.delta), Sharing(1, known=rules.known), 0
     if not rules.alone:
@@ -213,17 +212,17 @@ def _found(users: tuple[Rows, ...], rules: Rules, period: int, state: State) -> 
     short = len(merge_domain(state.named, candidates_for(rules.k))) < rules.k
     used_up = state.rho < Fraction(1, 10**6) or not state.delta
     searches = _sharing(rules).searches(period, done=len(state.found), short=short) or (rules.alone and short)
-    if rules.known or rules.domain_from_rows or used_up or not searches:
+    if rules.known or rules.mistake == "domain from rows" or used_up or not searches:
         yield state, 1.0
         return
     left, sharing, place = _purse(rules, period, state, state)
-    share = (state.rho, state.delta) if rules.empty_finding_free else sharing.for_finding(place, left)
+    share = (state.rho, state.delta) if rules.mistake == "empty finding free" else sharing.for_finding(place, left)
     stage = stage_for(rules.k, MOST, *share, clip=rules.clip or 1)
     # Where a period's rows are protected, rows of others must not share a user's weight with them.
     sets = window(users, period if rules.alone else period + 1 - rules.span, period, rules)
     cost = actual_cost(stage.worst_case)
     for names, chance in outcomes(stage, counted(sets, stage.weights, None)).items():
-        free = rules.empty_finding_free and not names
+        free = rules.mistake == "empty finding free" and not names
         rho, delta = (Fraction(0), Fraction(0)) if free else (cost.rho, cost.delta)
         yield replace(state, rho=state.rho - rho, delta=state.delta - delta, found=(*state.found, names)), chance
 
@@ -279,7 +278,7 @@ def test_rounds_because_many_items_are_there_are_caught() -> None:
     """Which way a list is found is told, so it must not depend on rows."""
     base, user = (("a", "a"),), ("b", "b")
     assert excess((*base, user), base, Rules(2, rounds=True)) <= 1e-9
-    assert excess((*base, user), base, Rules(2, rounds=True, rounds_if_many=True)) > 0.3
+    assert excess((*base, user), base, Rules(2, rounds=True, mistake="rounds if many")) > 0.3
 
 
 GROWING = [Rules(3, span=3, growing=True), Rules(3, span=3, growing=True, remeasure=2)]
@@ -298,7 +297,7 @@ def test_a_list_that_is_measured_again_only_if_the_rows_changed_is_caught() -> N
     rules = Rules(2, span=2, growing=True, known=True)
     base, user = (("a", ""), ("", "b")), ("", "b")
     assert excess((*base, user), base, rules) <= 1e-9
-    assert excess((*base, user), base, replace(rules, measured_if_changed=True)) > 0.3
+    assert excess((*base, user), base, replace(rules, mistake="measured if changed")) > 0.3
 
 
 @pytest.mark.parametrize("span", [1, 2])
@@ -333,9 +332,9 @@ def test_events_that_are_not_clipped_by_list_are_caught() -> None:
     fair = Rules(6, known=True, clip=2)
     heavy, steady = ("bbbbbbbb",) * 6, ("bb",) * 6
     assert excess((*base, heavy), base, fair) <= 1e-9
-    assert excess((*base, heavy), base, replace(fair, counts_all_rows=True)) > 0.05
+    assert excess((*base, heavy), base, replace(fair, mistake="counts all rows")) > 0.05
     assert excess((*base, steady), base, replace(fair, span=6)) <= 1e-9
-    assert excess((*base, steady), base, replace(fair, span=6, clips_periods=True)) > 0.05
+    assert excess((*base, steady), base, replace(fair, span=6, mistake="clips periods")) > 0.05
 
 
 def test_that_unit_promises_less_to_a_whole_user() -> None:
@@ -349,13 +348,13 @@ def test_a_domain_that_was_not_released_is_caught() -> None:
     """An item that one user alone has is in the list if candidates come from rows."""
     base, user = (("a", "a"),), ("b", "b")
     assert excess((*base, user), base, Rules(2)) <= 1e-9
-    assert excess((*base, user), base, Rules(2, domain_from_rows=True)) > 0.3
+    assert excess((*base, user), base, Rules(2, mistake="domain from rows")) > 0.3
 
 
 def test_a_refund_that_depends_on_what_was_not_paid_for_is_caught() -> None:
     """Selections that were executed are paid for, whatever they told."""
     base, user = (("a",) * 6,), ("b",) * 6
-    assert excess((*base, user), base, Rules(6, known=True, free_if_usual=True)) > 0.05
+    assert excess((*base, user), base, Rules(6, known=True, mistake="free if usual")) > 0.05
 
 
 def test_an_empty_round_that_costs_nothing_is_caught() -> None:
@@ -363,7 +362,7 @@ def test_an_empty_round_that_costs_nothing_is_caught() -> None:
     found = []
     for others in (1, 2):
         base, user = (("a",) * 16,) * others, ("a",) * 16
-        found.append(excess((*base, user), base, Rules(16, empty_finding_free=True)))
+        found.append(excess((*base, user), base, Rules(16, mistake="empty finding free")))
         assert excess((*base, user), base, Rules(3)) <= 1e-9
     assert min(found) > 0.05
 

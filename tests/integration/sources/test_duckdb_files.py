@@ -327,6 +327,17 @@ def test_what_is_not_a_number_counts_nothing_whatever_other_rows_are(
     assert items(DuckDBSource(tmp_path / "e.parquet"), "i", value=value) == ({"a": added} if added else {})
 
 
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
+@pytest.mark.parametrize("others", [(1.5,), (1e30, math.inf, -math.inf), ()])
+def test_floats_that_are_equal_are_one_user_as_text(
+    tmp_path: Path, kind: pa.DataType, others: tuple[float, ...]
+) -> None:
+    """Zero has two signs and NaN many forms, whose texts differ."""
+    users = [0.0, -0.0, math.nan, -math.nan, *others]
+    pq.write_table(pa.table({"u": pa.array(users, kind), "i": ["a"] * len(users)}), tmp_path / "e.parquet")
+    assert items(DuckDBSource(tmp_path / "e.parquet", types={"u": "text"}), "i") == {"a": 1 + len(others)}
+
+
 def test_wide_decimals_are_compared_without_overflow(tmp_path: Path) -> None:
     """An engine brings both sides to one scale, and 10^36 has no room for six more digits."""
     path = tmp_path / "d.duckdb"

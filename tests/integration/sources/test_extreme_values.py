@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.columns import columns
 from tests.support.sources import reference
 from tests.support.sources.checks import check_top
 from tests.support.sources.data import Table
 from tests.support.sources.databases import Database, open_database
 
 from podium.errors import InvalidArgument
-from podium.query.schema import Column, Kind
 from podium.sources import MAX_CLIP, CountQuery, PairValue
 
 SERVERS = ("DuckDB", "PostgreSQL", "MariaDB", "ClickHouse")
@@ -54,16 +54,18 @@ def wide(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             cells = (None if cell is None else str(cell) for cell in row)
             values = ", ".join(database.literal(cell, type_) for cell, type_ in zip(cells, types, strict=True))
             database.execute(f"INSERT INTO wide VALUES ({values})")
-        columns = (
-            Column("user_id", Kind.INTEGER),
-            Column("label", Kind.TEXT),
-            Column("large", Kind.DECIMAL, scale=10),
-            Column("fine", Kind.DECIMAL, scale=SCALES[request.param]),
-            Column("price", Kind.DECIMAL, scale=2),
-            Column("empty", Kind.INTEGER),
+        held = columns(
+            {
+                "user_id": "integer",
+                "label": "text",
+                "large": "decimal(10)",
+                "fine": f"decimal({SCALES[request.param]})",
+                "price": "decimal(2)",
+                "empty": "integer",
+            }
         )
         rows = tuple((*row[:2], *(None if cell is None else Decimal(cell) for cell in row[2:])) for row in ROWS)
-        yield database, Table("wide", columns, rows)
+        yield database, Table("wide", held, rows)
 
 
 @pytest.mark.parametrize("clip", [1, 5000, 2**31, MAX_CLIP])

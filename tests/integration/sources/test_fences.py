@@ -175,14 +175,12 @@ def test_sqlite_plans_no_condition_below_a_view(lite: Path, query: CountQuery) -
 
 
 def test_clickhouse_keeps_what_is_computed() -> None:
-    with embedded_clickhouse() as engine:
-        for statement in (
-            "CREATE TABLE t (u Int64, s String, d Int64 DEFAULT u, a Int64 ALIAS u) ENGINE = MergeTree ORDER BY u",
-            "CREATE VIEW v AS SELECT u, toInt64(s) AS i FROM t",
-            "CREATE MATERIALIZED VIEW m ENGINE = MergeTree ORDER BY u AS SELECT u FROM t",
-            "CREATE TABLE outside AS t ENGINE = Merge(currentDatabase(), '^v$')",
-        ):
-            engine.query(statement)
+    with embedded_clickhouse(
+        "CREATE TABLE t (u Int64, s String, d Int64 DEFAULT u, a Int64 ALIAS u) ENGINE = MergeTree ORDER BY u",
+        "CREATE VIEW v AS SELECT u, toInt64(s) AS i FROM t",
+        "CREATE MATERIALIZED VIEW m ENGINE = MergeTree ORDER BY u AS SELECT u FROM t",
+        "CREATE TABLE outside AS t ENGINE = Merge(currentDatabase(), '^v$')",
+    ) as engine:
         with closing(open_source(engine, table="t")) as source:
             assert computed(source) == {"d", "a"}
             assert computed(source, "v") == {"u", "i"}
@@ -199,19 +197,19 @@ def test_clickhouse_keeps_what_is_computed() -> None:
 
 def test_the_size_of_a_domain_is_asked_without_a_row_of_the_view() -> None:
     """It is asked before anything is paid, so a row of the view that cannot be computed must not be seen."""
-    with embedded_clickhouse() as engine:
-        for statement in (
+    with (
+        embedded_clickhouse(
             "CREATE TABLE t (u Int64, s String) ENGINE = MergeTree ORDER BY u",
             "INSERT INTO t VALUES (1, 'HIV positive')",
             "CREATE VIEW v AS SELECT u, toInt64(s) AS i FROM t",
             "CREATE TABLE known (i Int64) ENGINE = MergeTree ORDER BY i",
             "INSERT INTO known VALUES (1), (2)",
             "CREATE VIEW listed AS SELECT i FROM known",
-        ):
-            engine.query(statement)
-        with closing(open_source(engine, table="v")) as source:
-            for domain in (DomainTable("known"), DomainTable("listed"), DomainItems((1, 2))):
-                assert source.domain_size(CountQuery(("i",), "u"), domain) == 2
+        ) as engine,
+        closing(open_source(engine, table="v")) as source,
+    ):
+        for domain in (DomainTable("known"), DomainTable("listed"), DomainItems((1, 2))):
+            assert source.domain_size(CountQuery(("i",), "u"), domain) == 2
 
 
 def test_other_engines_refuse_what_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ import podium
 from podium.histogram import Item
 from podium.sources import CountQuery, DuckDBSource, open_source
 from podium.sources.spark.connection import SparkQuestion
+from podium.sources.sql import kept_pairs
 from podium.sources.sql.kept_pairs import SqlNamedPairs
 
 COUNTS = {f"item {number:02}": 410 - 8 * number for number in range(40)}
@@ -220,7 +221,9 @@ def test_clickhouse_counts_one_scan_of_the_table() -> None:
         session.query("DROP TABLE seen")
 
 
-def test_sums_with_one_weight_keep_no_table() -> None:
+@pytest.mark.parametrize("few", [kept_pairs.FEW_ITEMS, 0])
+def test_sums_with_one_weight_keep_no_table(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_pairs, "FEW_ITEMS", few)
     users, items = zip(*[(1, "a"), (1, "b"), (2, "a"), (3, "a"), (3, "c")], strict=True)
     query = CountQuery(("article",), "user_id")
     table = pa.table({"user_id": users, "article": items})

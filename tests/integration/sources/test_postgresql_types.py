@@ -9,43 +9,33 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.support.columns import columns
 from tests.support.postgres import LINGUISTIC, new_database
 
 from podium.errors import InvalidArgument
 from podium.query.predicate import Compare, Like, Operator, Wildcard
-from podium.query.schema import Column, Kind
 from podium.sources import CountQuery, Source
 from podium.sources.postgresql.source import PostgreSQLSource
 from podium.sources.sqlalchemy.source import SQLAlchemySource
 
 TYPES = {
-    "user_id": ("smallint", Column("user_id", Kind.INTEGER)),
-    "mood": ("moods", Column("mood", Kind.TEXT)),
-    "padded": ("char(4)", Column("padded", Kind.TEXT)),
-    "id": ("uuid", Column("id", Kind.TEXT)),
-    "whole": ("numeric(5, 0)", Column("whole", Kind.DECIMAL)),
-    "hundreds": ("numeric(5, -2)", Column("hundreds", Kind.DECIMAL)),
-    "fine": ("numeric(30, 20)", Column("fine", Kind.DECIMAL, scale=20)),
-    "free": ("numeric", Column("free", Kind.DECIMAL, scale=38)),
-    "day": ("date", Column("day", Kind.DATE)),
-    "moment": ("timestamptz(3)", Column("moment", Kind.TIMESTAMP)),
-    "prices": ("numeric(7, 2)[]", Column("prices", Kind.LIST, Kind.DECIMAL, scale=2)),
-    "moods_list": ("moods[]", Column("moods_list", Kind.LIST, Kind.TEXT)),
-    "times": ("timestamptz[]", Column("times", Kind.LIST, Kind.TIMESTAMP)),
-    "matrix": ("int[][]", Column("matrix", Kind.LIST, Kind.INTEGER)),
-    "ratio": ("real", Column("ratio", Kind.FLOAT)),
-    "ratios": ("float8[]", Column("ratios", Kind.LIST, Kind.FLOAT)),
-    "data": ("jsonb", Column("data", Kind.OTHER)),
-    "raw": ("bytea", Column("raw", Kind.OTHER)),
-    "at": ("time", Column("at", Kind.OTHER)),
-    "long": ("interval", Column("long", Kind.OTHER)),
-    "place": ("point", Column("place", Kind.OTHER)),
-    "own": ("pair", Column("own", Kind.OTHER)),
-    "label": ("label", Column("label", Kind.TEXT)),
-    "labels": ("label[]", Column("labels", Kind.LIST, Kind.TEXT)),
-    "tags": ("tags", Column("tags", Kind.LIST, Kind.TEXT)),
-    "deep": ("tags[]", Column("deep", Kind.LIST, Kind.OTHER)),
+    "integer": {"user_id": "smallint"},
+    "text": {"mood": "moods", "padded": "char(4)", "id": "uuid", "label": "label"},
+    "decimal": {"whole": "numeric(5, 0)", "hundreds": "numeric(5, -2)"},
+    "decimal(20)": {"fine": "numeric(30, 20)"},
+    "decimal(38)": {"free": "numeric"},
+    "date": {"day": "date"},
+    "timestamp": {"moment": "timestamptz(3)"},
+    "list(decimal(2))": {"prices": "numeric(7, 2)[]"},
+    "list(text)": {"moods_list": "moods[]", "labels": "label[]", "tags": "tags"},
+    "list(timestamp)": {"times": "timestamptz[]"},
+    "list(integer)": {"matrix": "int[][]"},
+    "float": {"ratio": "real"},
+    "list(float)": {"ratios": "float8[]"},
+    "other": {"data": "jsonb", "raw": "bytea", "at": "time", "long": "interval", "place": "point", "own": "pair"},
+    "list(other)": {"deep": "tags[]"},
 }
+"""Types of PostgreSQL by what they become, each with the name of its column."""
 ROWS: tuple[dict[str, str], ...] = (
     {
         "mood": "glad", "padded": "ab", "id": "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", "whole": "7", "hundreds": "1234",
@@ -83,6 +73,7 @@ NATIVE, ALCHEMY = "native", "sqlalchemy"
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
+    declared = ", ".join(f"{name} {type_}" for named in TYPES.values() for name, type_ in named.items())
     with new_database() as url:
         with psycopg.connect(url) as connection:
             for statement in (
@@ -90,7 +81,7 @@ def url() -> Iterator[str]:
                 "CREATE TYPE pair AS (a int, b int)",
                 f"CREATE DOMAIN label AS text COLLATE {LINGUISTIC}",
                 "CREATE DOMAIN tags AS label[]",
-                f"CREATE TABLE things ({', '.join(f'{name} {type_}' for name, (type_, _) in TYPES.items())})",
+                f"CREATE TABLE things ({declared})",
                 'CREATE SCHEMA "My Schema"',
                 'CREATE TABLE "My Schema"."Odd.Table" AS SELECT * FROM things',
                 'CREATE VIEW public."Odd.Table" AS SELECT * FROM things',
@@ -119,7 +110,7 @@ def top(source: Source, query: CountQuery) -> list[tuple[Any, int]]:
 
 
 def test_kinds(source: Source) -> None:
-    assert source.schema().columns == tuple(column for _, column in TYPES.values())
+    assert source.schema().columns == columns({name: kind for kind, named in TYPES.items() for name in named})
 
 
 @pytest.mark.parametrize("item", EXPECTED)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -107,12 +107,10 @@ def killed_while_running(spark: SparkCluster, number: int) -> Iterator[list[int]
         done.append(progress())
         kill(spark, number)
 
-    killer = threading.Thread(target=wait_and_kill)
-    killer.start()
-    try:
+    with ThreadPoolExecutor(1) as pool:
+        killing = pool.submit(wait_and_kill)
         yield done
-    finally:
-        killer.join()
+    killing.result()
 
 
 def test_skewed_keys(spark: SparkCluster) -> None:

@@ -26,17 +26,10 @@ from podium.query.predicate import And, Compare, Like, Not, Operator, Predicate,
 from podium.query.schema import Kind
 from podium.sources import CountQuery, DomainItems, Source, open_source
 from podium.sources.sql.dialect import Dialect, Postgres
+from podium.sources.sqlalchemy import self_test
 from podium.sources.sqlalchemy import source as module
 from podium.sources.sqlalchemy.connection import SQLAlchemySession, open_session, quiet_engine
 from podium.sources.sqlalchemy.dialect import Flavour, flavour_of
-from podium.sources.sqlalchemy.self_test import (
-    Engine,
-    hashes_alike,
-    keeps_tables,
-    kind_is_exact,
-    patterns_are_exact,
-    weighs_alike,
-)
 from podium.sources.sqlalchemy.source import SQLAlchemySource
 from podium.sources.sqlalchemy.sqlite_sql import SQLite, clean
 
@@ -69,7 +62,7 @@ def top(source: Source, query: CountQuery = QUERY) -> list[tuple[Any, int]]:
     return list(zip(rows.items, rows.counts.tolist(), strict=True))
 
 
-def under_test(url: str, flavour: Flavour, dialect: Dialect | None = None) -> Engine:
+def under_test(url: str, flavour: Flavour, dialect: Dialect | None = None) -> self_test.Engine:
     opened = quiet_engine(url)
 
     @contextmanager
@@ -77,21 +70,21 @@ def under_test(url: str, flavour: Flavour, dialect: Dialect | None = None) -> En
         with open_session(opened, flavour, SourceUnavailable()) as given:
             yield given
 
-    return Engine(dialect or flavour.dialect, flavour.cleaner({}), session)
+    return self_test.Engine(dialect or flavour.dialect, flavour.cleaner({}), session)
 
 
 def test_sqlite_passes(url: str) -> None:
     engine = under_test(url, flavour_of("sqlite"))
     kinds = (Kind.TEXT, Kind.INTEGER, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
-    assert all(kind_is_exact(engine, kind) for kind in kinds)
-    assert patterns_are_exact(engine)
-    assert hashes_alike(engine)
-    assert weighs_alike(engine)
-    assert keeps_tables(engine)
+    assert all(self_test.kind_is_exact(engine, kind) for kind in kinds)
+    assert self_test.patterns_are_exact(engine)
+    assert self_test.hashes_alike(engine)
+    assert self_test.weighs_alike(engine)
+    assert self_test.keeps_tables(engine)
 
 
 def test_decimals_of_sqlite_are_floats(url: str) -> None:
-    assert not kind_is_exact(under_test(url, flavour_of("sqlite")), Kind.DECIMAL)
+    assert not self_test.kind_is_exact(under_test(url, flavour_of("sqlite")), Kind.DECIMAL)
     source = SQLAlchemySource(url, table="events")
     with pytest.raises(InvalidArgument, match="engines disagree on what is equal"):
         source.check(CountQuery(("price",), "user_id"))
@@ -120,7 +113,7 @@ def test_an_engine_that_opens_a_temporary_table_once_is_found(url: str, monkeypa
         return fetch(session, query)
 
     monkeypatch.setattr(SQLAlchemySession, "fetch", once)
-    assert not keeps_tables(under_test(url, flavour_of("sqlite")))
+    assert not self_test.keeps_tables(under_test(url, flavour_of("sqlite")))
 
 
 class OrderBlind(Postgres):
@@ -130,7 +123,7 @@ class OrderBlind(Postgres):
 
 @pytest.mark.parametrize("dialect", [CaseBlind(), PaddingBlind()])
 def test_texts_that_are_not_told_apart(url: str, dialect: SQLite) -> None:
-    assert not kind_is_exact(under_test(url, flavour_of("sqlite"), dialect=dialect), Kind.TEXT)
+    assert not self_test.kind_is_exact(under_test(url, flavour_of("sqlite"), dialect=dialect), Kind.TEXT)
 
 
 class Overflowing(SQLite):
@@ -145,7 +138,7 @@ class Counting(SQLite):
 
 @pytest.mark.parametrize("dialect", [Overflowing(), Counting()])
 def test_sums_that_are_wrong(url: str, dialect: SQLite) -> None:
-    assert not weighs_alike(under_test(url, flavour_of("sqlite"), dialect=dialect))
+    assert not self_test.weighs_alike(under_test(url, flavour_of("sqlite"), dialect=dialect))
 
 
 def test_an_unknown_engine_is_used_as_far_as_it_passes(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,11 +208,16 @@ def test_a_linguistic_server_is_refused_unless_told_to_compare_bytes() -> None:
             connection.execute("CREATE DATABASE speaking TEMPLATE template0 LOCALE 'en_US.UTF-8'")
         speaking = urlsplit(url)._replace(scheme="postgresql+psycopg", path="/speaking").geturl()
         flavour = flavour_of("postgresql")
-        assert not kind_is_exact(under_test(speaking, flavour, dialect=OrderBlind()), Kind.TEXT)
+        assert not self_test.kind_is_exact(under_test(speaking, flavour, dialect=OrderBlind()), Kind.TEXT)
         for kind in Kind:
             if kind not in (Kind.FLOAT, Kind.LIST, Kind.OTHER):
-                assert kind_is_exact(under_test(speaking, flavour), kind)
-        for probe in (patterns_are_exact, hashes_alike, weighs_alike, keeps_tables):
+                assert self_test.kind_is_exact(under_test(speaking, flavour), kind)
+        for probe in (
+            self_test.patterns_are_exact,
+            self_test.hashes_alike,
+            self_test.weighs_alike,
+            self_test.keeps_tables,
+        ):
             assert probe(under_test(speaking, flavour))
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("DROP DATABASE speaking WITH (FORCE)")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.uniforms import uniform
+from tests.support.uniforms import float_uniforms, many_candidates, uniform
 
 from podium.errors import InvalidArgument
 from podium.exact import ball, ball_precision, rational_bounds
@@ -137,12 +137,11 @@ def test_truncated_noise_agrees_with_ground_truth(
 def test_screening_loses_nobody(seed: int, size: int, scale: int, level: int) -> None:
     """Many candidates, most of them far below the level: whoever passes in floats passes."""
     streams = KeyedStreams(seed)
-    scores = (np.arange(size) * 7919 + seed) % 1009
-    lineup = Lineup(scores.astype(np.int64), Fraction(1, scale))
+    scores, lineup = many_candidates(seed, size, scale)
     heat = Heat(lineup, noise_family("gaussian"), streams, places=size, floor=Fraction(level, scale))
-    words = streams.heads(np.arange(size), np.ones(1, dtype=np.intp))
-    v = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
-    noisy = scores + scale * np.array([noise_family("gaussian").quantile(float(p)) for p in v])
+    noisy = scores + scale * np.array(
+        [noise_family("gaussian").quantile(float(p)) for p in float_uniforms(streams, size)]
+    )
     passed = np.flatnonzero(noisy > level)
     assert np.min(np.abs(noisy - level)) > 1e-9, "floats could not decide this case"
     assert sorted(heat.groups) == passed.tolist()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.uniforms import uniform
+from tests.support.uniforms import float_uniforms, many_candidates, uniform
 
 from podium.exact import ball, ball_precision, rational_bounds
 from podium.randomness.candidates import Lineup, Special, exact_integers, multiplicity_vector
@@ -102,12 +102,9 @@ def test_race_agrees_with_ground_truth(
 def test_screening_loses_nobody(seed: int, size: int, places: int, scale: int) -> None:
     """Many candidates, so that most are dropped by the cheap comparison: still the same winners."""
     streams = KeyedStreams(seed)
-    scores = (np.arange(size) * 7919 + seed) % 1009
-    lineup = Lineup(scores.astype(np.int64), Fraction(1, scale))
+    scores, lineup = many_candidates(seed, size, scale)
     heat = Heat(lineup, NOISES["gumbel"], streams, places=places)
-    words = streams.heads(np.arange(size), np.ones(1, dtype=np.intp))
-    v = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
-    noisy = scores / scale - np.log(-np.log(v))
+    noisy = scores / scale - np.log(-np.log(float_uniforms(streams, size)))
     best = np.argsort(-noisy)
     assert np.min(-np.diff(noisy[best[: places + 1]])) > 1e-9, "floats could not decide this case"
     assert heat.groups == best[:places].tolist()

@@ -9,21 +9,23 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.columns import columns
 from tests.support.sources import reference
 from tests.support.sources.data import AMOUNTS, DAYS, MOMENTS, NUMBERS, TEXTS, Table
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Predicate, Wildcard
-from podium.query.schema import Column, Kind
 from podium.sources import CountQuery, DomainItems, DuckDBSource
 
-COLUMNS = (
-    Column("user", Kind.TEXT),
-    Column("text", Kind.TEXT),
-    Column("number", Kind.INTEGER),
-    Column("amount", Kind.DECIMAL, scale=2),
-    Column("flag", Kind.BOOLEAN),
-    Column("day", Kind.DATE),
-    Column("moment", Kind.TIMESTAMP),
+COLUMNS = columns(
+    {
+        "user": "text",
+        "text": "text",
+        "number": "integer",
+        "amount": "decimal(2)",
+        "flag": "boolean",
+        "day": "date",
+        "moment": "timestamp",
+    }
 )
 TYPES = (pa.string(), pa.string(), pa.int64(), pa.decimal128(38, 2), pa.bool_(), pa.date32(), pa.timestamp("us"))
 SCALARS = tuple(column.name for column in COLUMNS[1:])
@@ -69,7 +71,7 @@ conditions = st.recursive(
     ),
     max_leaves=6,
 )
-columns = st.lists(st.sampled_from(SCALARS), min_size=1, max_size=3, unique=True).map(tuple)
+item_columns = st.lists(st.sampled_from(SCALARS), min_size=1, max_size=3, unique=True).map(tuple)
 
 
 @st.composite
@@ -78,7 +80,7 @@ def queries(draw: st.DrawFn) -> CountQuery:
     salt = None if most is None else draw(st.binary(min_size=16, max_size=16)).hex()
     weights = None if most is None else draw(st.none() | steps(most))
     where = draw(st.none() | conditions)
-    return CountQuery(draw(columns), "user", where=where, max_items_per_user=most, salt=salt, weights=weights)
+    return CountQuery(draw(item_columns), "user", where=where, max_items_per_user=most, salt=salt, weights=weights)
 
 
 @st.composite

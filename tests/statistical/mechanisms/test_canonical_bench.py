@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,16 +33,3 @@ def test_a_small_run_reports_every_contestant(monkeypatch: pytest.MonkeyPatch) -
         assert set(report["seconds"]) == {"podium", "podium, exponential", "numpy", "loop"}
         assert report["loop_share"] == (0.02 if quick else 1.0)
         assert report["times_faster_than_loop"] > 0
-
-
-def test_without_the_data_the_bench_says_so(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("PODIUM_DATA", str(tmp_path))
-    assert canonical.main(["--quick", "--json", str(tmp_path / "report.json")]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert said == (
-        "canonical bench skipped: netflix_5star_counts_n17770.csv is not there. "
-        "Set PODIUM_DATA to the folder that has it."
-    )
-    assert not (tmp_path / "report.json").exists()

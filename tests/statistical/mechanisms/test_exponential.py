@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import pytest
 from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
-from tests.support.draws import DATA, distribution, releases
+from tests.support.draws import DATA, check_three_ways, distribution, outcomes, releases
 
 from podium.histogram import KnownDomain
 from podium.mechanisms.exponential import ExponentialTopK, ExponentialWithGap
@@ -24,36 +24,24 @@ MANY_DRAWS = 5_000
 @pytest.mark.parametrize(("name", "k"), [(name, 2) for name in DATA] + [("distinct", 1), ("distinct", 3)])
 def test_top_k_follows_its_distribution(name: str, k: int) -> None:
     data, mechanism = DATA[name], ExponentialTopK(k, "0.6")
-    outcomes = [release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), k)]
-    assert p_value(outcomes, distribution(mechanism, data)) > FALSE_ALARM
+    assert p_value(outcomes(mechanism, data, k), distribution(mechanism, data)) > FALSE_ALARM
 
 
 def test_top_k_three_ways() -> None:
-    data = DATA["distinct"]
-    outcomes = (
-        r.outcome for r in releases(lambda bits: ExponentialTopK(2, 2).release(data, bits=bits), 11, count=MANY_DRAWS)
-    )
-    assert_three_way(outcomes, lambda scale: distribution(ExponentialTopK(2, 2 / scale), data), scale=Fraction(1))
+    check_three_ways(lambda scale: ExponentialTopK(2, 2 / scale), DATA["distinct"], 11)
 
 
 @pytest.mark.parametrize("name", ["ties", "unseen", "scores"])
 def test_top_k_with_a_minimum_three_ways(name: str) -> None:
     least = "1/10" if name == "scores" else "3/2"
-
-    def law(scale: Fraction) -> dict[Hashable, float]:
-        return distribution(ExponentialTopK(2, 2 / scale, at_least=least), DATA[name])
-
-    mechanism = ExponentialTopK(2, 2, at_least=least)
-    drawn = releases(lambda bits: mechanism.release(DATA[name], bits=bits), 13, count=4 * MANY_DRAWS)
-    assert_three_way((release.outcome for release in drawn), law, scale=Fraction(1))
+    check_three_ways(lambda scale: ExponentialTopK(2, 2 / scale, at_least=least), DATA[name], 13, count=4 * MANY_DRAWS)
 
 
 def test_counts_that_move_both_ways() -> None:
     data = DATA["distinct"]
-    draws = releases(lambda bits: ExponentialTopK(2, 2, monotone=False).release(data, bits=bits), 12, count=MANY_DRAWS)
-    outcomes = [release.outcome for release in draws]
-    assert p_value(outcomes, distribution(ExponentialTopK(2, 1), data)) > FALSE_ALARM
-    assert p_value(outcomes, distribution(ExponentialTopK(2, 2), data)) < FALSE_ALARM
+    drawn = list(outcomes(ExponentialTopK(2, 2, monotone=False), data, 12, count=MANY_DRAWS))
+    assert p_value(drawn, distribution(ExponentialTopK(2, 1), data)) > FALSE_ALARM
+    assert p_value(drawn, distribution(ExponentialTopK(2, 2), data)) < FALSE_ALARM
 
 
 EDGES = (0.5, 1.0, 2.0, 4.0, 7.0)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Hashable
 
 import pytest
-from tests.support.distributions import FALSE_ALARM, assert_three_way, chance_between, p_value
+from tests.support.distributions import FALSE_ALARM, chances_of_cells, p_value
+from tests.support.draws import check_three_ways, outcomes, releases
 
 from podium.histogram import Histogram, Scores
 from podium.mechanisms.sparse_vector.hybrid import HybridTopK, Priority
-from podium.randomness.replay import ReplayableBits
 from podium.release import BOTTOM
 
 DRAWS = 3000
@@ -19,18 +18,9 @@ BOTH: tuple[Priority, ...] = ("identities", "estimates")
 HISTOGRAM = Histogram({"a": 3, "b": 1, "c": 4, "d": 2})
 
 
-def outcomes(mechanism: HybridTopK, histogram: Histogram | Scores, draws: int, seed: int) -> Iterator[Hashable]:
-    bits = ReplayableBits(seed)
-    return (mechanism.release(histogram, bits=bits).outcome for _ in range(draws))
-
-
 @pytest.mark.parametrize("first", BOTH)
 def test_three_way(first: Priority) -> None:
-    def distribution_at(scale: Fraction) -> Mapping[Hashable, float]:
-        return HybridTopK("2.5", 2, 3 / scale, first=first).distribution(HISTOGRAM)  # type: ignore[return-value]
-
-    mechanism = HybridTopK("2.5", 2, 3, first=first)
-    assert_three_way(outcomes(mechanism, HISTOGRAM, DRAWS, 1), distribution_at, scale=Fraction(1))
+    check_three_ways(lambda scale: HybridTopK("2.5", 2, 3 / scale, first=first), HISTOGRAM, 1, count=DRAWS)
 
 
 @pytest.mark.parametrize("first", BOTH)
@@ -48,7 +38,7 @@ def test_three_way(first: Priority) -> None:
 def test_other_histograms(first: Priority, histogram: Histogram | Scores) -> None:
     for mechanism in (HybridTopK(1, 2, 3, first=first), HybridTopK(2, 4, 6, first=first, monotone=False)):
         distribution = mechanism.distribution(histogram)
-        assert p_value(outcomes(mechanism, histogram, 700, 2), distribution) > FALSE_ALARM  # type: ignore[arg-type]
+        assert p_value(outcomes(mechanism, histogram, 2), distribution) > FALSE_ALARM  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("first", BOTH)
@@ -63,17 +53,14 @@ def test_gaps_follow_their_density(first: Priority, k: int) -> None:
     for outcome in whole:
         if outcome == (BOTTOM,):
             continue
-        for low, high in itertools.pairwise(edges):
-            distribution[outcome, low] = chance_between(
-                lambda gap, outcome=outcome: mechanism.density(histogram, outcome, [gap]),  # type: ignore[misc]
-                low,
-                high,
-            )
+        cells = chances_of_cells(
+            lambda gap, outcome=outcome: mechanism.density(histogram, outcome, [gap]),  # type: ignore[misc]
+            edges,
+        )
+        distribution |= {(outcome, low): chance for low, chance in cells.items()}
     assert sum(distribution.values()) == pytest.approx(1, abs=1e-5)
-    bits = ReplayableBits(3)
     seen: list[Hashable] = []
-    for _ in range(DRAWS // 2):
-        release = mechanism.release(histogram, bits=bits)
+    for release in releases(lambda bits: mechanism.release(histogram, bits=bits), 3, count=DRAWS // 2):
         if release.values:
             seen.append((release.outcome, max(edge for edge in edges if edge <= release.values[0])))
         else:
@@ -91,10 +78,8 @@ def test_two_gaps_to_the_threshold_agree_with_their_density() -> None:
         if b < d or a < c:
             continue
         cells[a, c] = 6 * _cell(mechanism, histogram, (a, b), (c, d))
-    bits = ReplayableBits(4)
     seen: list[Hashable] = []
-    for _ in range(DRAWS // 2):
-        release = mechanism.release(histogram, bits=bits)
+    for release in releases(lambda bits: mechanism.release(histogram, bits=bits), 4, count=DRAWS // 2):
         assert release.values is not None
         if release.complete and max(release.values) < cuts[-1]:
             seen.append(tuple(max(cut for cut in cuts if cut <= value) for value in release.values))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,15 +27,3 @@ def test_a_small_run_reports_every_contestant(monkeypatch: pytest.MonkeyPatch) -
     report = json.loads(json.dumps(cell.as_json()))
     assert set(report["seconds"]) == set(report["peak_bytes"]) == {"podium", "numpy"}
     assert report["times_faster_than_numpy"] > 0
-
-
-def test_without_the_data_the_bench_says_so(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("PODIUM_DATA", str(tmp_path))
-    assert joint.main(["--quick", "--json", str(tmp_path / "report.json")]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert said == (
-        "joint bench skipped: netflix_5star_counts_n17770.csv is not there. Set PODIUM_DATA to the folder that has it."
-    )
-    assert not (tmp_path / "report.json").exists()

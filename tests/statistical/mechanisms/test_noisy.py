@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
-from tests.support.draws import DATA, distribution, releases
+from tests.support.draws import DATA, check_three_ways, distribution, outcomes, releases
 
 from podium.histogram import Histogram, Scores
 from podium.mechanisms.noisy import NoisyTopK, PermuteAndFlip
@@ -26,43 +26,29 @@ ALL: tuple[NoiseName, ...] = tuple(NOISES)
 def test_releases_follow_their_distribution(noise: NoiseName, name: str) -> None:
     data = DATA[name]
     mechanism = NoisyTopK(2, "1.5", noise=noise)
-    outcomes = [release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 1)]
-    assert p_value(outcomes, distribution(mechanism, data)) > FALSE_ALARM
+    assert p_value(outcomes(mechanism, data, 1), distribution(mechanism, data)) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("noise", ALL)
 def test_three_ways(noise: NoiseName) -> None:
-    data = DATA["distinct"]
-    mechanism = NoisyTopK(2, 4, noise=noise)
-    outcomes = (
-        release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 2, count=MANY_DRAWS)
-    )
-    assert_three_way(
-        outcomes, lambda scale: distribution(NoisyTopK(2, 4 / scale, noise=noise), data), scale=Fraction(1)
-    )
+    check_three_ways(lambda scale: NoisyTopK(2, 4 / scale, noise=noise), DATA["distinct"], 2)
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
 def test_ranking_the_whole_domain(noise: NoiseName) -> None:
     data = DATA["distinct"]
     mechanism = NoisyTopK(3, 3, noise=noise)
-    outcomes = [release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 3)]
-    assert p_value(outcomes, distribution(mechanism, data)) > FALSE_ALARM
+    assert p_value(outcomes(mechanism, data, 3), distribution(mechanism, data)) > FALSE_ALARM
 
 
 def test_permute_and_flip_three_ways() -> None:
-    data = DATA["distinct"]
-    outcomes = (
-        r.outcome for r in releases(lambda bits: PermuteAndFlip(1).release(data, bits=bits), 4, count=MANY_DRAWS)
-    )
-    assert_three_way(outcomes, lambda scale: distribution(PermuteAndFlip(1 / scale), data), scale=Fraction(1))
+    check_three_ways(lambda scale: PermuteAndFlip(1 / scale), DATA["distinct"], 4)
 
 
 @pytest.mark.parametrize("name", DATA)
 def test_permute_and_flip_follows_its_distribution(name: str) -> None:
     data, mechanism = DATA[name], PermuteAndFlip("0.7")
-    outcomes = [release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 5)]
-    assert p_value(outcomes, distribution(mechanism, data)) > FALSE_ALARM
+    assert p_value(outcomes(mechanism, data, 5), distribution(mechanism, data)) > FALSE_ALARM
 
 
 EDGES = (Fraction(1), Fraction(3))

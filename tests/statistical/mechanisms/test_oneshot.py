@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from tests.support import draws
 from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
-from tests.support.draws import distribution, releases
+from tests.support.draws import check_three_ways, distribution, outcomes
 
 from podium.histogram import Histogram, KnownDomain
 from podium.mechanisms.oneshot import OneshotLaplace
@@ -25,29 +25,23 @@ DATA: dict[str, KnownDomain] = {**draws.DATA, "all": Histogram({"a": 3, "b": 1})
 def test_sets_follow_their_distribution(name: str) -> None:
     data = DATA[name]
     mechanism = OneshotLaplace(2, "1.5")
-    outcomes = [release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 1)]
-    assert p_value(outcomes, distribution(mechanism, data)) > FALSE_ALARM
+    assert p_value(outcomes(mechanism, data, 1), distribution(mechanism, data)) > FALSE_ALARM
 
 
 def test_three_ways() -> None:
-    data = DATA["distinct"]
-    outcomes = (
-        r.outcome for r in releases(lambda bits: OneshotLaplace(2, 4).release(data, bits=bits), 2, count=MANY_DRAWS)
-    )
-    assert_three_way(outcomes, lambda scale: distribution(OneshotLaplace(2, 4 / scale), data), scale=Fraction(1))
+    check_three_ways(lambda scale: OneshotLaplace(2, 4 / scale), DATA["distinct"], 2)
 
 
 def test_the_approximate_scale_is_the_one_in_use() -> None:
     """Counts are chosen so far apart that noise of some hundreds matters; the pure scale would be 5."""
     data = Histogram({"a": 300, "b": 100, "c": 0})
     mechanism = OneshotLaplace(1, "0.2", delta="0.01")
-    outcomes = (
-        release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 3, count=MANY_DRAWS)
-    )
     scale = 8 * math.sqrt(math.log(3 / 0.01)) / 0.2
 
     assert_three_way(
-        outcomes, lambda factor: distribution(OneshotLaplace(1, Fraction(1 / scale) / factor), data), scale=Fraction(1)
+        outcomes(mechanism, data, 3, count=MANY_DRAWS),
+        lambda factor: distribution(OneshotLaplace(1, Fraction(1 / scale) / factor), data),
+        scale=Fraction(1),
     )
 
 

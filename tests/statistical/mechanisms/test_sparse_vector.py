@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Hashable
 
 import pytest
-from tests.support.distributions import FALSE_ALARM, assert_three_way, chance_between, p_value
+from tests.support.distributions import FALSE_ALARM, chances_of_cells, p_value
+from tests.support.draws import check_three_ways, outcomes, releases
 
 from podium.histogram import Histogram, Scores
 from podium.mechanisms.sparse_vector.scales import SparseNoise
@@ -18,19 +18,12 @@ DRAWS = 3000
 HISTOGRAM = Histogram({"a": 3, "b": 1, "c": 4, "d": 2})
 
 
-def outcomes(mechanism: SparseVector, histogram: Histogram | Scores, draws: int, seed: int) -> Iterator[Hashable]:
-    bits = ReplayableBits(seed)
-    return (mechanism.release(histogram, bits=bits).outcome for _ in range(draws))
-
-
 @pytest.mark.parametrize("noise", ["laplace", "exponential", "geometric"])
 @pytest.mark.parametrize("branches", [1, 2])
 def test_three_way(noise: SparseNoise, branches: int) -> None:
-    def distribution_at(scale: Fraction) -> Mapping[Hashable, float]:
-        return SparseVector(2, 2, 2 / scale, noise=noise, branches=branches).distribution(HISTOGRAM)  # type: ignore[return-value]
-
-    mechanism = SparseVector(2, 2, 2, noise=noise, branches=branches)
-    assert_three_way(outcomes(mechanism, HISTOGRAM, DRAWS, 1), distribution_at, scale=Fraction(1))
+    check_three_ways(
+        lambda scale: SparseVector(2, 2, 2 / scale, noise=noise, branches=branches), HISTOGRAM, 1, count=DRAWS
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,13 +40,13 @@ def test_three_way(noise: SparseNoise, branches: int) -> None:
 def test_other_histograms(histogram: Histogram | Scores) -> None:
     for mechanism in (SparseVector(1, 2, 3), SparseVector("0.5", 1, 3, noise="laplace", branches=3, theta="0.4")):
         distribution = mechanism.distribution(histogram)
-        assert p_value(outcomes(mechanism, histogram, 700, 2), distribution) > FALSE_ALARM  # type: ignore[arg-type]
+        assert p_value(outcomes(mechanism, histogram, 2), distribution) > FALSE_ALARM  # type: ignore[arg-type]
 
 
 def test_replaced_users_and_more_places_than_items() -> None:
     mechanism = SparseVector(2, 7, 5, monotone=False, noise="geometric")
     distribution = mechanism.distribution(HISTOGRAM)
-    assert p_value(outcomes(mechanism, HISTOGRAM, 700, 3), distribution) > FALSE_ALARM  # type: ignore[arg-type]
+    assert p_value(outcomes(mechanism, HISTOGRAM, 3), distribution) > FALSE_ALARM  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("noise", ["laplace", "exponential"])
@@ -63,17 +56,14 @@ def test_gaps_follow_their_density(noise: SparseNoise) -> None:
     edges = {1: [0.0, 1.0, 2.0, 4.0, 8.0, 40.0], 2: [margin, margin + 1, margin + 3, margin + 7, margin + 60.0]}
     distribution: dict[Hashable, float] = {(0, 0): mechanism.distribution(histogram)[()]}
     for branch, cuts in edges.items():
-        for low, high in itertools.pairwise(cuts):
-            distribution[branch, low] = chance_between(
-                lambda gap, branch=branch: mechanism.density(histogram, [Found("a", branch)], [gap]),  # type: ignore[misc]
-                low,
-                high,
-            )
+        cells = chances_of_cells(
+            lambda gap, branch=branch: mechanism.density(histogram, [Found("a", branch)], [gap]),  # type: ignore[misc]
+            cuts,
+        )
+        distribution |= {(branch, low): chance for low, chance in cells.items()}
     assert sum(distribution.values()) == pytest.approx(1, abs=1e-5)
-    bits = ReplayableBits(4)
     seen: list[Hashable] = []
-    for _ in range(DRAWS // 2):
-        release = mechanism.release(histogram, bits=bits)
+    for release in releases(lambda bits: mechanism.release(histogram, bits=bits), 4, count=DRAWS // 2):
         if not release.items:
             seen.append((0, 0))
             continue

@@ -6,12 +6,13 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.support.curator.workers import Step, after, before
 
 import podium
 from podium.curator import settle
 from podium.curator.monitor import turn
-from podium.ledger import Ledger, reservations
+from podium.ledger import Entry, Kind, Ledger, reservations
 from podium.mechanisms import AdaptiveTopK, ExponentialTopK, GaussianSparseHistogram
 from podium.planning.schedule.schedule_plan import SchedulePlan
 from podium.sources import DuckDBSource, Source
@@ -28,6 +29,8 @@ __all__ = [
     "TWO_OVER",
     "USERS",
     "events",
+    "interrupt_rounds",
+    "interrupted",
     "monitor",
     "plan_of",
     "run",
@@ -114,3 +117,19 @@ def run(table: Path, step: str, periods: int, window: str | None = "2 days") -> 
             next(releases)
         STEPS[step]()
         next(releases)
+
+
+def interrupted(*_: object, **__: object) -> None:
+    """In the place of any step: somebody pressed Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+def interrupt_rounds(watching: podium.TopKMonitor, monkeypatch: pytest.MonkeyPatch) -> Entry:
+    """The reservation of the next list, whose rounds are interrupted: it is given up as spent."""
+    with monkeypatch.context() as patch:
+        patch.setattr(AdaptiveTopK, "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(watching.run())
+    reserved, failed = watching.history()[-2:]
+    assert (reserved.kind, failed.kind) == (Kind.RESERVED, Kind.FORFEITED)
+    return reserved

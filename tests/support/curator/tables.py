@@ -109,7 +109,7 @@ class Watched(WrappedSource):
     """
 
     def __init__(self, source: Source) -> None:
-        self.inner = source
+        super().__init__(source)
         self.readings: list[CountQuery] = []
         self.rounds: list[CountQuery | tuple[Item, ...]] = []
         self.failure: BaseException | None = None

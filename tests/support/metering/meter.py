@@ -342,12 +342,12 @@ class _MeteredNames:
         return sums
 
 
-@dataclass(slots=True)
 class MeteredSource(WrappedSource):
     """A source of which every question about rows is written down."""
 
-    meter: Meter
-    inner: Source
+    def __init__(self, meter: Meter, inner: Source) -> None:
+        super().__init__(inner)
+        self.meter = meter
 
     def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
         return self._metered(query, domain)

@@ -9,15 +9,22 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from podium.query.schema import Column, Kind
+from tests.support.columns import columns
 
-__all__ = ["COMPARISONS", "DOMAIN", "EMPTY", "EVENTS", "FLOATS", "NAMES", "WIDE", "Table", "utc"]
+from podium.query.schema import Column
+
+__all__ = ["COMPARISONS", "DOMAIN", "EMPTY", "EVENTS", "FLOATS", "NAMES", "WIDE", "Table", "quoted", "utc"]
 
 
 def utc(*parts: int) -> dt.datetime:
     """A timestamp as podium has them: without time zone, and meaning UTC."""
     year, month, day, hour, minute, second, micros = (*parts, *(0,) * (7 - len(parts)))
     return dt.datetime(year, month, day, hour, minute, second, micros, tzinfo=dt.UTC).replace(tzinfo=None)
+
+
+def quoted(name: str, mark: str = '"') -> str:
+    """A name as SQL quotes it, whatever characters it has."""
+    return mark + name.replace(mark, 2 * mark) + mark
 
 
 @dataclass(frozen=True)
@@ -96,36 +103,40 @@ def _event(row: int) -> tuple[Any, ...]:
     )
 
 
-_COLUMNS = (
-    Column("user_id", Kind.INTEGER),
-    Column("user name", Kind.TEXT),
-    Column("label", Kind.TEXT),
-    Column("number", Kind.INTEGER),
-    Column("amount", Kind.DECIMAL, scale=2),
-    Column("flag", Kind.BOOLEAN),
-    Column("day", Kind.DATE),
-    Column("moment", Kind.TIMESTAMP),
-    Column("tags", Kind.LIST, Kind.TEXT),
-    Column("codes", Kind.LIST, Kind.INTEGER),
+_COLUMNS = columns(
+    {
+        "user_id": "integer",
+        "user name": "text",
+        "label": "text",
+        "number": "integer",
+        "amount": "decimal(2)",
+        "flag": "boolean",
+        "day": "date",
+        "moment": "timestamp",
+        "tags": "list(text)",
+        "codes": "list(integer)",
+    }
 )
 
 EVENTS = Table("events", _COLUMNS, tuple(_event(row) for row in range(_ROWS)))
 EMPTY = Table("nothing", _COLUMNS, ())
 DOMAIN = Table(
     "labels",
-    (Column("label", Kind.TEXT), Column("code", Kind.INTEGER)),
+    columns({"label": "text", "code": "integer"}),
     (("a", 1), ("A", 2), ("a", 1), ("nobody", 5), (None, 7), ("\U0001d11e", 2**63 - 1), ("zero", None), ("\uff5e", -1)),
 )
 NAMES = Table(
     "names",
-    (
-        Column("u", Kind.TEXT),
-        Column("item0", Kind.INTEGER),
-        Column("n", Kind.INTEGER),
-        Column("rows_", Kind.TEXT),
-        Column("select", Kind.TEXT),
-        Column('we"ird', Kind.TEXT),
-        Column("Größe", Kind.INTEGER),
+    columns(
+        {
+            "u": "text",
+            "item0": "integer",
+            "n": "integer",
+            "rows_": "text",
+            "select": "text",
+            'we"ird': "text",
+            "Größe": "integer",
+        }
     ),
     (
         ("a", 1, 1, "x", "s", "w", 5),
@@ -137,7 +148,7 @@ NAMES = Table(
 )
 COMPARISONS = Table(
     "comparisons",
-    (Column("who", Kind.INTEGER), Column("better", Kind.TEXT), Column("worse", Kind.TEXT)),
+    columns({"who": "integer", "better": "text", "worse": "text"}),
     tuple(
         (_pick(range(12), row, "who"), _pick(TEXTS[:9], row, "better"), _pick(TEXTS[:9], row, "worse"))
         for row in range(200)
@@ -145,12 +156,12 @@ COMPARISONS = Table(
 )
 FLOATS = Table(
     "floats",
-    (Column("user_id", Kind.INTEGER), Column("weight", Kind.FLOAT), Column("label", Kind.TEXT)),
+    columns({"user_id": "integer", "weight": "float", "label": "text"}),
     ((1, 1.5, "a"), (2, float("nan"), "b")),
 )
 WIDE = Table(
     "wide",
-    (Column("user_id", Kind.INTEGER), Column("day", Kind.DATE), Column("moment", Kind.TIMESTAMP)),
+    columns({"user_id": "integer", "day": "date", "moment": "timestamp"}),
     (
         (1, dt.date(1, 1, 1), utc(1, 1, 1)),
         (2, dt.date(9999, 12, 31), utc(9999, 12, 31, 23, 59, 59, 999999)),

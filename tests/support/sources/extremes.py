@@ -25,69 +25,57 @@ _FLAGS = (True, False)
 _DAYS = (dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1582, 10, 10), dt.date(1969, 12, 31))
 _MOMENTS = (utc(1, 1, 1), utc(9999, 12, 31, 23, 59, 59, 999999), utc(1969, 12, 31, 23, 59, 59, 999999))
 
-_Column = tuple[str, tuple[Any, ...]]
-_DUCKDB: dict[str, _Column] = {
-    "text": ("VARCHAR", _NUL),
-    "whole": ("BIGINT", _WHOLE),
-    "large": ("UBIGINT", _UNSIGNED),
-    "wide": ("DECIMAL(38, 10)", _WIDE),
-    "flag": ("BOOLEAN", _FLAGS),
-    "day": ("DATE", _DAYS),
-    "moment": ("TIMESTAMP", _MOMENTS),
+_VALUES: dict[str, tuple[Any, ...]] = {
+    "text": _TEXTS,
+    "whole": _WHOLE,
+    "large": _UNSIGNED,
+    "wide": _WIDE,
+    "scaled": (Decimal("9" * 20 + "." + "9" * 40), Decimal("-1e-40")),
+    "flag": _FLAGS,
+    "day": _DAYS,
+    "moment": _MOMENTS,
 }
-_POSTGRESQL: dict[str, _Column] = {
-    "text": ("TEXT", _TEXTS),
-    "whole": ("BIGINT", _WHOLE),
-    "wide": ("NUMERIC", _LONG),
-    "scaled": ("NUMERIC(60, 40)", (Decimal("9" * 20 + "." + "9" * 40), Decimal("-1e-40"))),
-    "flag": ("BOOLEAN", _FLAGS),
-    "day": ("DATE", _DAYS),
-    "moment": ("TIMESTAMP", _MOMENTS),
+_OWN_VALUES: dict[str, dict[str, tuple[Any, ...]]] = {
+    "DuckDB": {"text": _NUL},
+    "PostgreSQL": {"wide": _LONG},
+    "MariaDB": {"text": (*_TEXTS, "x" * 16_384), "wide": _LONGEST},
+    "ClickHouse": {"text": _NUL},
 }
-_EXTREMES: dict[str, dict[str, _Column]] = {
-    "DuckDB": _DUCKDB,
-    "Spark": _DUCKDB,
-    "PostgreSQL": _POSTGRESQL,
-    "PostgreSQL by SQLAlchemy": _POSTGRESQL,
-    "SQLite": {
-        "text": ("TEXT", _TEXTS),
-        "whole": ("BIGINT", _WHOLE),
-        "flag": ("BOOLEAN", _FLAGS),
-        "day": ("DATE", _DAYS),
-        "moment": ("DATETIME", _MOMENTS),
+"""Where an engine has other extremes than those of ``_VALUES``."""
+_TYPES = {
+    "DuckDB": {
+        "text": "VARCHAR", "whole": "BIGINT", "large": "UBIGINT", "wide": "DECIMAL(38, 10)", "flag": "BOOLEAN",
+        "day": "DATE", "moment": "TIMESTAMP",
     },
+    "PostgreSQL": {
+        "text": "TEXT", "whole": "BIGINT", "wide": "NUMERIC", "scaled": "NUMERIC(60, 40)", "flag": "BOOLEAN",
+        "day": "DATE", "moment": "TIMESTAMP",
+    },
+    "SQLite": {"text": "TEXT", "whole": "BIGINT", "flag": "BOOLEAN", "day": "DATE", "moment": "DATETIME"},
     "MariaDB": {
-        "text": ("LONGTEXT CHARACTER SET utf8mb4", (*_TEXTS, "x" * 16_384)),
-        "whole": ("BIGINT", _WHOLE),
-        "large": ("BIGINT UNSIGNED", _UNSIGNED),
-        "wide": ("DECIMAL(65, 30)", _LONGEST),
-        "flag": ("BOOLEAN", _FLAGS),
-        "day": ("DATE", _DAYS),
-        "moment": ("DATETIME(6)", _MOMENTS),
+        "text": "LONGTEXT CHARACTER SET utf8mb4", "whole": "BIGINT", "large": "BIGINT UNSIGNED",
+        "wide": "DECIMAL(65, 30)", "flag": "BOOLEAN", "day": "DATE", "moment": "DATETIME(6)",
     },
     "ClickHouse": {
-        "text": ("String", _NUL),
-        "whole": ("Int64", _WHOLE),
-        "large": ("UInt64", _UNSIGNED),
-        "wide": ("Decimal(38, 10)", _WIDE),
-        "flag": ("Bool", _FLAGS),
-        "day": ("Date32", _DAYS),
-        "moment": ("DateTime64(6, 'UTC')", _MOMENTS),
+        "text": "String", "whole": "Int64", "large": "UInt64", "wide": "Decimal(38, 10)", "flag": "Bool",
+        "day": "Date32", "moment": "DateTime64(6, 'UTC')",
     },
-}
+}  # fmt: skip
+_SAME = {"Spark": "DuckDB", "PostgreSQL by SQLAlchemy": "PostgreSQL"}
 
 
 def make_extremes(name: str, database: Database, table: str) -> tuple[list[str], set[tuple[Any, ...]]]:
     """A table in which thirty users have each combination: its item columns, and the items."""
-    columns = _EXTREMES[name]
-    combined = [islice(cycle(values), COMBINATIONS) for _, values in columns.values()]
+    engine = _SAME.get(name, name)
+    columns, values_of = _TYPES[engine], _VALUES | _OWN_VALUES.get(engine, {})
+    combined = [islice(cycle(values_of[column]), COMBINATIONS) for column in columns]
     items: list[tuple[Any, ...]] = list(zip(*combined, strict=True))
-    types = [type_ for type_, _ in columns.values()]
+    types = list(columns.values())
     rows = []
     for place, item in enumerate(items):
         values = ", ".join(database.literal(_text(value), type_) for value, type_ in zip(item, types, strict=True))
         rows += [f"({place * _USERS + user}, {values})" for user in range(_USERS)]
-    declared = ", ".join(f"{column} {type_}" for column, (type_, _) in columns.items())
+    declared = ", ".join(f"{column} {type_}" for column, type_ in columns.items())
     statements = [
         f"CREATE TABLE {table} (user_id {database.types[0]}, {declared}) {database.engine}",
         f"INSERT INTO {table} VALUES {', '.join(rows)}",

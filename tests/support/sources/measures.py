@@ -10,13 +10,13 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from tests.support.columns import columns
 from tests.support.sources import reference
 from tests.support.sources.checks import SALT, Load, check_groups, check_top
 from tests.support.sources.data import EVENTS, Table
 
 from podium.errors import InvalidArgument, UnknownColumn
 from podium.query.predicate import Missing
-from podium.query.schema import Column, Kind
 from podium.sources import CountQuery, DomainItems, DomainSize, PairValue, Source
 from podium.sources.sql import kept_pairs
 
@@ -51,12 +51,7 @@ def _minutes() -> Iterator[tuple[Any, ...]]:
 
 MINUTES = Table(
     "minutes",
-    (
-        Column("user_id", Kind.INTEGER),
-        Column("label", Kind.TEXT),
-        Column("played", Kind.FLOAT),
-        Column("times", Kind.INTEGER),
-    ),
+    columns({"user_id": "integer", "label": "text", "played": "float", "times": "integer"}),
     tuple(_minutes()),
 )
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.support.columns import columns
 from tests.support.sources import reference
 from tests.support.sources.checks import SALT, Load
 from tests.support.sources.data import EVENTS, Table
 
 from podium.errors import InvalidArgument
 from podium.mechanisms.measures.norm_weights import NormWeights
-from podium.query.schema import Column, Kind
 from podium.sources import CountQuery, PairNorm, PairValue, Source
 
 __all__ = ["NormContract", "normed_histogram"]
@@ -72,12 +72,7 @@ def _rows() -> Iterator[tuple[Any, ...]]:
 
 AMOUNTS = Table(
     "amounts",
-    (
-        Column("user_id", Kind.INTEGER),
-        Column("label", Kind.TEXT),
-        Column("number", Kind.INTEGER),
-        Column("played", Kind.FLOAT),
-    ),
+    columns({"user_id": "integer", "label": "text", "number": "integer", "played": "float"}),
     tuple(_rows()),
 )
 

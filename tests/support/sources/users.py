@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.columns import columns
 from tests.support.sources import reference
 from tests.support.sources.checks import SALT, Load, check_groups, check_top
 from tests.support.sources.data import EVENTS, Table
@@ -10,7 +11,7 @@ from tests.support.sources.groups import check_lists, grouped
 
 from podium.errors import InvalidArgument
 from podium.query.predicate import Compare, Operator
-from podium.query.schema import Column, Kind
+from podium.query.schema import Kind
 from podium.sources import CountQuery, DomainItems, PairValue, Source
 
 __all__ = ["UserContract"]
@@ -24,12 +25,7 @@ _PAIRS = (
 )  # fmt: skip
 MEMBERS = Table(
     "members",
-    (
-        Column("tenant", Kind.TEXT),
-        Column("member", Kind.TEXT),
-        Column("page", Kind.TEXT),
-        Column("number", Kind.INTEGER),
-    ),
+    columns({"tenant": "text", "member": "text", "page": "text", "number": "integer"}),
     tuple(
         (tenant, member, page, place)
         for place, (tenant, member) in enumerate(_PAIRS)

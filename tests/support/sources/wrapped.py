@@ -13,15 +13,9 @@ __all__ = ["WrappedSource"]
 class WrappedSource:
     """Everything that reads no rows of events comes from ``inner``."""
 
-    inner: Source
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def dialect(self) -> str:
-        return self.inner.dialect
+    def __init__(self, inner: Source) -> None:
+        self.inner = inner
+        self.name, self.dialect = inner.name, inner.dialect
 
     def schema(self) -> Schema:
         return self.inner.schema()

@@ -9,6 +9,7 @@ import pytest
 from tests.support.metering.meter import Meter, MeteredReader
 from tests.support.metering.prices import Facts, check_receipt, due
 from tests.support.refusals import refusal
+from tests.support.sizes import REFUSED_ARGUMENTS, check_the_number_decides
 
 from podium.mechanisms import SizedTopK
 from podium.mechanisms.by_sizes.decision import (
@@ -221,12 +222,7 @@ def test_the_noisy_lead_decides() -> None:
     mechanism = SizedTopK(1, 4, "1e-6")
     assert [mechanism.within_reach(Fraction(lead)) for lead in (-100, 80, 95)] == [False, False, True]
     table = PairsReader(list(range(90)), [0] * 90)
-    asked = set()
-    for seed in range(12):
-        shown = mechanism.release(table, bits=ReplayableBits(seed)).parameters
-        asked.add("users_by_items" in shown)
-        assert ("users_by_items" in shown) != mechanism.within_reach(Fraction(shown["lead"]))
-    assert asked == {False, True}
+    check_the_number_decides(mechanism, table, "lead", mechanism.within_reach, seeds=12)
 
 
 def test_a_list_that_is_far_ahead_has_the_part_of_the_sizes_too() -> None:
@@ -238,12 +234,7 @@ def test_a_list_that_is_far_ahead_has_the_part_of_the_sizes_too() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
-    [
-        ({"k": 0}, "k=0 is not valid. Allowed: an integer, 1 or more."),
-        ({"epsilon": 0}, "epsilon=0 is not valid. Allowed: a number above 0."),
-        ({"k_bar": 2}, "k_bar=2 is not valid. Allowed: an integer, k=3 or more."),
-        ({"max_items_per_user": 0}, "max_items_per_user=0 is not valid. Allowed: an integer, 1 or more."),
-    ],
+    [*REFUSED_ARGUMENTS, ({"k_bar": 2}, "k_bar=2 is not valid. Allowed: an integer, k=3 or more.")],
 )
 def test_what_cannot_be_is_refused(arguments: dict[str, Any], text: str) -> None:
     assert refusal(lambda: SizedTopK(**{"k": 3, "epsilon": 1, "delta": "1e-6", **arguments})) == text

@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 from bench.measure import peak_extra_bytes
-from tests.support.refusals import refusal
+from tests.support.refusals import check_refused_domains, check_refused_sizes, refusal, whole_domain
 
 from podium.errors import EntropyFailure, InvalidArgument
 from podium.histogram import Histogram, Scores
@@ -175,23 +175,11 @@ def test_error_texts() -> None:
 
 
 def test_error_texts_about_the_domain() -> None:
-    whole = (
-        "k=5 is not valid. Allowed: less than 5, the number of items in the domain. "
-        "All items of a known domain are no secret: with k equal to their number publish the domain itself."
-    )
-    assert refusal(lambda: CanonicalTopK(5, 1).release(_EXAMPLE)) == whole
-    assert refusal(lambda: CanonicalTopK(5, 1).distribution(_EXAMPLE)) == whole
+    check_refused_domains(CanonicalTopK, _EXAMPLE, 5, whole_domain(5))
+    check_refused_sizes(CanonicalTopK)
     assert refusal(lambda: CanonicalTopK(1, 1).release(Histogram({}))).startswith(
         "k=1 is not valid. Allowed: less than 0"
     )
-    assert refusal(lambda: CanonicalTopK(1, 1).release(Histogram({"a": 1}, known=False))) == (
-        "histogram='an unknown-domain histogram' is not valid. Allowed: a histogram with a known domain. "
-        "Give the domain (domain=... or domain_size=...), or use LimitedDomain."
-    )
-    assert refusal(lambda: CanonicalTopK(1, 1).release(Histogram({}, domain_size=2**900 + 1))) == (
-        "histogram='a domain of more than 2^900 items' is not valid. Allowed: a domain of at most 2^900."
-    )
-    assert "at most 100000 outcomes" in refusal(lambda: CanonicalTopK(9, 1).distribution(Histogram({}, domain_size=40)))
 
 
 def test_broken_bits_release_nothing() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import mpmath
 import pytest
-from tests.support.refusals import refusal
+from tests.support.refusals import UNKNOWN_DOMAIN, refusal, too_many
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram, KnownDomain, Scores
@@ -174,24 +174,15 @@ ERRORS: list[tuple[Callable[[], object], str]] = [
     (lambda: ExponentialTopK(1, 1, monotone=1), "monotone=1 is not valid. Allowed: True or False."),  # type: ignore[arg-type]
     (
         lambda: ExponentialTopK(4, 1).release(H),
-        (
-            "k=4 is not valid. Allowed: at most 3, the number of items in the domain. "
-            "Ask for fewer items, or give the whole domain (domain=... or domain_size=...)."
-        ),
+        too_many(4, 3),
     ),
     (
         lambda: ExponentialTopK(4, 1).distribution(H),
-        (
-            "k=4 is not valid. Allowed: at most 3, the number of items in the domain. "
-            "Ask for fewer items, or give the whole domain (domain=... or domain_size=...)."
-        ),
+        too_many(4, 3),
     ),
     (
         lambda: ExponentialTopK(1, 1).release(Histogram({"a": 1}, known=False)),
-        (
-            "histogram='an unknown-domain histogram' is not valid. Allowed: a histogram with a known domain. "
-            "Give the domain (domain=... or domain_size=...), or use LimitedDomain."
-        ),
+        UNKNOWN_DOMAIN,
     ),
     (
         lambda: ExponentialTopK(9, 1).distribution(Histogram({}, domain_size=1000)),
@@ -203,10 +194,7 @@ ERRORS: list[tuple[Callable[[], object], str]] = [
     (lambda: ExponentialWithGap(0), "epsilon=0 is not valid. Allowed: a number above 0."),
     (
         lambda: ExponentialWithGap(1).release(Histogram({})),
-        (
-            "k=1 is not valid. Allowed: at most 0, the number of items in the domain. "
-            "Ask for fewer items, or give the whole domain (domain=... or domain_size=...)."
-        ),
+        too_many(1, 0),
     ),
     (
         lambda: ExponentialWithGap(1).release_around(lambda _: "z", H),

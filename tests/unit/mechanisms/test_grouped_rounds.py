@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from tests.support.groups import GroupTables
 
+from podium.histogram import Item
 from podium.mechanisms.gaussian.adaptive import OF_DELTA, AdaptiveTopK
 from podium.mechanisms.groups.composite_pairs import GroupedComposite
 from podium.mechanisms.groups.costliest import costliest_rounds
@@ -162,3 +165,38 @@ def test_all_groups_together_cost_what_was_given() -> None:
     assert [(group, one.items) for group, one in release.lists.items()] == [("X", ("a", "b", "c")), ("Y", ())]
     assert release.lists["Y"] == release.nothing
     assert release.paid.events == mechanism.worst_case
+
+
+class FoundLate:
+    """A reader in which X is found in one of the discoveries; ``read`` are the stages that its rows went through."""
+
+    def __init__(self, at: int) -> None:
+        self.at, self.calls = at, 0
+        self.read: list[Any] = []
+
+    def discover(self, stage_of: Callable[[Item], Any | None], without: object) -> Iterator[tuple[Item, FoundItems]]:
+        self.calls += 1
+        if (stage := stage_of("X")) is not None:
+            self.read.append(stage)
+            if len(self.read) == self.at:
+                counts = (stage.count_threshold + 10**6, stage.count_threshold + 10**3)
+                yield "X", FoundItems(("a", "b"), counts)
+
+    def sizes(self, *_: object) -> Any:
+        raise AssertionError("nothing is near the border")
+
+    sums = sizes
+
+
+@pytest.mark.parametrize(
+    ("k", "at", "reads"),
+    [
+        pytest.param(3, 2, 2, id="found late: what found nothing has read it"),
+        pytest.param(1, 1, 1, id="settled: what goes on for others does not read it"),
+    ],
+)
+def test_a_group_pays_for_every_discovery_that_read_it(k: int, at: int, reads: int) -> None:
+    reader = FoundLate(at)
+    shown, _ = GroupedRounds(AdaptiveTopK(k, 2, "0.1")).run(reader)
+    assert (len(reader.read), reader.calls) == (reads, 2)
+    assert shown["X"].paid.events == tuple(event for stage in reader.read for event in stage.worst_case)

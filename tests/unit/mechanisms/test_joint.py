@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bench.measure import peak_extra_bytes
-from tests.support.refusals import refusal
+from tests.support.refusals import check_refused_domains, check_refused_sizes, refusal, too_many
 
 from podium.errors import EntropyFailure
 from podium.histogram import Histogram, Scores
@@ -172,20 +172,8 @@ def test_error_texts() -> None:
     assert refusal(lambda: wrong(0, 1)) == "k=0 is not valid. Allowed: an integer, 1 or more."
     assert refusal(lambda: wrong(2, 0)) == "epsilon=0 is not valid. Allowed: a number above 0."
     assert refusal(lambda: wrong(2, 1, monotone=1)) == "monotone=1 is not valid. Allowed: True or False."
-    few = (
-        "k=5 is not valid. Allowed: at most 4, the number of items in the domain. "
-        "Ask for fewer items, or give the whole domain (domain=... or domain_size=...)."
-    )
-    assert refusal(lambda: JointTopK(5, 1).release(_EXAMPLE)) == few
-    assert refusal(lambda: JointTopK(5, 1).distribution(_EXAMPLE)) == few
-    assert refusal(lambda: JointTopK(1, 1).release(Histogram({"a": 1}, known=False))) == (
-        "histogram='an unknown-domain histogram' is not valid. Allowed: a histogram with a known domain. "
-        "Give the domain (domain=... or domain_size=...), or use LimitedDomain."
-    )
-    assert refusal(lambda: JointTopK(1, 1).release(Histogram({}, domain_size=2**900 + 1))) == (
-        "histogram='a domain of more than 2^900 items' is not valid. Allowed: a domain of at most 2^900."
-    )
-    assert "at most 100000 outcomes" in refusal(lambda: JointTopK(9, 1).distribution(Histogram({}, domain_size=40)))
+    check_refused_domains(JointTopK, _EXAMPLE, 5, too_many(5, 4))
+    check_refused_sizes(JointTopK)
     assert refusal(lambda: JointTopK(2, 1).density(_EXAMPLE, ("a", "b"), [1])).startswith("values=")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from tests.support.refusals import refusal
+from tests.support.refusals import UNKNOWN_DOMAIN, refusal, too_many
 
 from podium.histogram import Histogram, Scores
 from podium.mechanisms.exponential import ExponentialTopK
@@ -137,10 +137,7 @@ def test_a_huge_domain_is_no_trouble() -> None:
     assert 0 <= nobody < 10**30
 
 
-TOO_MANY = (
-    "k=5 is not valid. Allowed: at most 4, the number of items in the domain. "
-    "Ask for fewer items, or give the whole domain (domain=... or domain_size=...)."
-)
+TOO_MANY = too_many(5, 4)
 ERRORS: list[tuple[Callable[[], object], str]] = [
     (lambda: NoisyTopK(0, 1), "k=0 is not valid. Allowed: an integer, 1 or more."),
     (lambda: NoisyTopK(1, 0), "epsilon=0 is not valid. Allowed: a number above 0."),
@@ -162,10 +159,7 @@ ERRORS: list[tuple[Callable[[], object], str]] = [
     (lambda: NoisyTopK(5, 1).density(H, (0,), ()), TOO_MANY),
     (
         lambda: NoisyTopK(2, 1).release(Histogram({"a": 1, "b": 2}, known=False)),
-        (
-            "histogram='an unknown-domain histogram' is not valid. Allowed: a histogram with a known domain. "
-            "Give the domain (domain=... or domain_size=...), or use LimitedDomain."
-        ),
+        UNKNOWN_DOMAIN,
     ),
     (
         lambda: NoisyTopK(2, 1, gaps=False).density(H, (0, 1), (1, 1)),
@@ -186,10 +180,7 @@ ERRORS: list[tuple[Callable[[], object], str]] = [
     (lambda: PermuteAndFlip(0), "epsilon=0 is not valid. Allowed: a number above 0."),
     (
         lambda: PermuteAndFlip(1).release(Histogram({})),
-        (
-            "k=1 is not valid. Allowed: at most 0, the number of items in the domain. "
-            "Ask for fewer items, or give the whole domain (domain=... or domain_size=...)."
-        ),
+        too_many(1, 0),
     ),
 ]
 

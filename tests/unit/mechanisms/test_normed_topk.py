@@ -12,7 +12,7 @@ from tests.support.measures import AmountsTable, Table, bucket_of, norm_bucket
 from podium.errors import InvalidArgument
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
 from podium.mechanisms.gaussian.asking import answered
-from podium.mechanisms.measures import length_choice, normed_topk
+from podium.mechanisms.measures import amount_histograms, normed_topk
 from podium.mechanisms.measures.border_lengths import border_clip, norm_edges
 from podium.mechanisms.measures.clip_choice import BUCKETS
 from podium.mechanisms.measures.length_choice import NormChoice
@@ -165,13 +165,13 @@ def test_one_user_moves_the_histograms_by_no_more_than_is_paid() -> None:
 
 def test_the_histograms_get_the_noise_that_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
     scales: list[tuple[int, Fraction]] = []
-    inner: Any = vars(length_choice)["noisy_values"]
+    inner: Any = vars(amount_histograms)["noisy_values"]
 
     def draw(values: Any, *, scale: Fraction, **how: Any) -> Any:
         scales.append((len(values), scale))
         return inner(values, scale=scale, **how)
 
-    monkeypatch.setattr(length_choice, "noisy_values", draw)
+    monkeypatch.setattr(amount_histograms, "noisy_values", draw)
     for values in (False, True):
         choice = NormChoice(2, values=values)
         selecting, measuring = choice.release(AmountsTable(TABLE), bits=ReplayableBits(1))  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from tests.support.refusals import refusal
+from tests.support.refusals import UNKNOWN_DOMAIN, refusal, too_many
 
 from podium.histogram import Histogram, Scores
 from podium.mechanisms.exponential import ExponentialTopK
@@ -127,10 +127,7 @@ def test_a_domain_of_k_items_is_the_only_outcome() -> None:
 
 
 BEYOND = "The theorem for delta > 0 says nothing beyond that; delta=0 has no such condition."
-TOO_MANY = (
-    "k=4 is not valid. Allowed: at most 3, the number of items in the domain. "
-    "Ask for fewer items, or give the whole domain (domain=... or domain_size=...)."
-)
+TOO_MANY = too_many(4, 3)
 ERRORS: list[tuple[Callable[[], object], str]] = [
     (lambda: OneshotLaplace(0, 1), "k=0 is not valid. Allowed: an integer, 1 or more."),
     (lambda: OneshotLaplace(1, 0), "epsilon=0 is not valid. Allowed: a number above 0."),
@@ -155,10 +152,7 @@ ERRORS: list[tuple[Callable[[], object], str]] = [
     (lambda: OneshotLaplace(4, 1).distribution(H), TOO_MANY),
     (
         lambda: OneshotLaplace(1, 1).release(Histogram({"a": 1}, known=False)),
-        (
-            "histogram='an unknown-domain histogram' is not valid. Allowed: a histogram with a known domain. "
-            "Give the domain (domain=... or domain_size=...), or use LimitedDomain."
-        ),
+        UNKNOWN_DOMAIN,
     ),
     (
         lambda: OneshotLaplace(1, 1).measure(OneshotLaplace(2, 1).release(H), H),

@@ -9,6 +9,7 @@ import pytest
 from tests.support.metering.meter import Meter, MeteredReader
 from tests.support.metering.prices import check_receipt, due
 from tests.support.refusals import refusal
+from tests.support.sizes import REFUSED_ARGUMENTS, check_the_number_decides
 
 from podium.mechanisms import NoisyTopK, RefinedTopK, RisingTopK, SharedVoteTopK, SizedKnownTopK
 from podium.mechanisms.by_sizes.known_decision import KNOWN_EDGES, KnownBranch
@@ -140,12 +141,7 @@ def test_the_noisy_gap_decides() -> None:
     users = 128
     assert mechanism.clear_after(Fraction(users)) != mechanism.clear_after(Fraction(users - 40))
     table = PairsReader([user for user in range(users) for _ in range(4)], [0, 1, 2, 3] * users, domain_size=40)
-    asked = set()
-    for seed in range(8):
-        shown = mechanism.release(table, bits=ReplayableBits(seed)).parameters
-        asked.add("users_by_items" in shown)
-        assert ("users_by_items" in shown) != mechanism.clear_after(Fraction(shown["gap"]))
-    assert asked == {False, True}
+    check_the_number_decides(mechanism, table, "gap", mechanism.clear_after, seeds=8)
 
 
 def test_only_short_lists_that_leave_items_out_ask_where_they_end() -> None:
@@ -185,11 +181,9 @@ def test_an_empty_table_is_an_ordinary_release(seed: int, delta: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"k": 0}, "k=0 is not valid. Allowed: an integer, 1 or more."),
+        *REFUSED_ARGUMENTS,
         ({"k": 10}, "k=10 is not valid. Allowed: at most 9, the size of the domain."),
-        ({"epsilon": 0}, "epsilon=0 is not valid. Allowed: a number above 0."),
         ({"domain_size": 0}, "domain_size=0 is not valid. Allowed: an integer, 1 or more."),
-        ({"max_items_per_user": 0}, "max_items_per_user=0 is not valid. Allowed: an integer, 1 or more."),
     ],
 )
 def test_what_cannot_be_is_refused(arguments: dict[str, Any], text: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.refusals import refusal
+from tests.support.refusals import check_refused_domains, refusal, whole_domain
 
 from podium.histogram import Histogram, Scores
 from podium.mechanisms import CanonicalTopK, NoisyTopK, RisingTopK
@@ -128,16 +128,7 @@ def test_error_texts() -> None:
             f"share={share!r} is not valid. Allowed: a number with 0 < value < 1."
         )
     assert refusal(lambda: wrong(2, 1, monotone=1)) == "monotone=1 is not valid. Allowed: True or False."
-    whole = (
-        "k=5 is not valid. Allowed: less than 5, the number of items in the domain. "
-        "All items of a known domain are no secret: with k equal to their number publish the domain itself."
-    )
-    assert refusal(lambda: TestedTopK(5, 1).release(_EXAMPLE)) == whole
-    assert refusal(lambda: TestedTopK(5, 1).distribution(_EXAMPLE)) == whole
-    assert refusal(lambda: TestedTopK(1, 1).release(Histogram({"a": 1}, known=False))) == (
-        "histogram='an unknown-domain histogram' is not valid. Allowed: a histogram with a known domain. "
-        "Give the domain (domain=... or domain_size=...), or use LimitedDomain."
-    )
+    check_refused_domains(TestedTopK, _EXAMPLE, 5, whole_domain(5))
 
 
 def test_scores_with_their_own_unit() -> None:

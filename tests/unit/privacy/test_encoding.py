@@ -9,19 +9,8 @@ from typing import get_args
 import pytest
 
 from podium.errors import InvalidArgument, PodiumError, UnknownEvent
-from podium.privacy import (
-    BottomEvent,
-    Event,
-    GaussianNoise,
-    LimitedDomainCall,
-    PureMechanism,
-    Selection,
-    decode_event,
-    encode_event,
-    events_from_json,
-    events_to_json,
-)
-from podium.privacy.encoding import REGISTRY
+from podium.privacy import BottomEvent, Event, GaussianNoise, LimitedDomainCall, PureMechanism, Selection
+from podium.privacy.encoding import REGISTRY, decode_event, encode_event, events_from_json, events_to_json
 
 
 def test_format_is_fixed() -> None:

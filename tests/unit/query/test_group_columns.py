@@ -9,19 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.columns import schema
 
 from podium import Question
 from podium.errors import InvalidArgument, UnknownColumn
-from podium.query import CheckedQuestion, Column, Kind, QuestionRecord, Schema, check_question
+from podium.query import CheckedQuestion, QuestionRecord, check_question
 from podium.query.group_columns import TYPED, groups_sentence, typed_groups
 
-SCHEMA = Schema((
-    Column("user_id", Kind.INTEGER),
-    Column("article", Kind.TEXT),
-    Column("country", Kind.TEXT),
-    Column("day", Kind.DATE),
-    Column("tags", Kind.LIST, element=Kind.TEXT),
-))  # fmt: skip
+SCHEMA = schema({"user_id": "integer", "article": "text", "country": "text", "day": "date", "tags": "list(text)"})
 COUNTRY = "a column that divides the rows into groups"
 
 
@@ -135,9 +130,9 @@ def test_typed_groups_become_values_of_their_columns() -> None:
     # Text is no integer, unless it was typed.
     assert typed_groups(["1", 2], ["user_id"], SCHEMA) == ("1", 2)
     assert typed_groups(["1", "x"], ["user_id"], SCHEMA, kinds=TYPED) == (1, "x")
-    schema = Schema((Column("flag", Kind.BOOLEAN), Column("price", Kind.DECIMAL, scale=2)))
-    assert typed_groups(["true", "False", "1"], ["flag"], schema, kinds=TYPED) == (True, False, "1")
-    assert typed_groups(["1.50", "x"], ["price"], schema) == (Decimal("1.50"), "x")
+    small = schema({"flag": "boolean", "price": "decimal(2)"})
+    assert typed_groups(["true", "False", "1"], ["flag"], small, kinds=TYPED) == (True, False, "1")
+    assert typed_groups(["1.50", "x"], ["price"], small) == (Decimal("1.50"), "x")
 
 
 def test_dates_among_groups_are_sent_as_text() -> None:

@@ -6,14 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.support.columns import schema
 
 from podium.errors import InvalidArgument, PodiumError, QuestionRefused
-from podium.query import Column, Kind, Question, QuestionRecord, Schema, check_question
+from podium.query import Question, QuestionRecord, check_question
 
-SCHEMA = Schema((
-    Column("listener", Kind.INTEGER), Column("track", Kind.TEXT), Column("plays", Kind.INTEGER),
-    Column("price", Kind.DECIMAL, scale=2),
-))  # fmt: skip
+SCHEMA = schema({"listener": "integer", "track": "text", "plays": "integer", "price": "decimal(2)"})
 SHAPE = "SELECT track, {} AS n FROM plays GROUP BY track HAVING {} ORDER BY n DESC LIMIT 5"
 
 

@@ -7,20 +7,21 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.support.columns import schema
 
 from podium.errors import InvalidArgument, PodiumError, QuestionRefused, UnknownColumn
-from podium.query import Column, Kind, Question, QuestionRecord, Schema, check_question
+from podium.query import Question, QuestionRecord, check_question
 from podium.query.ranked_by import MAX_CLIP, Measure, sum_of
 
-SCHEMA = Schema(
-    (
-        Column("listener", Kind.INTEGER),
-        Column("track", Kind.TEXT),
-        Column("plays", Kind.INTEGER),
-        Column("price", Kind.DECIMAL, scale=2),
-        Column("minutes", Kind.FLOAT),
-        Column('time "spent"', Kind.INTEGER),
-    )
+SCHEMA = schema(
+    {
+        "listener": "integer",
+        "track": "text",
+        "plays": "integer",
+        "price": "decimal(2)",
+        "minutes": "float",
+        'time "spent"': "integer",
+    }
 )
 
 

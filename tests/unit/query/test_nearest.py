@@ -5,21 +5,31 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
+from tests.support.columns import schema
 from tests.support.hostile import HOSTILE_CONDITIONS, HOSTILE_STATEMENTS
 
 from podium.errors import PodiumError, QuestionRefused
-from podium.query import Column, Kind, Question, Schema, check_question, parse_sql, parse_where
+from podium.query import Question, check_question, parse_sql, parse_where
 from podium.query.join import Join
 from podium.query.parse.sql_options import Options
 from podium.query.predicate import Compare, Operator
 
-SCHEMA = Schema((
-    Column("user_id", Kind.INTEGER), Column("page", Kind.TEXT), Column("country", Kind.TEXT),
-    Column("group", Kind.TEXT),
-    Column("day", Kind.DATE), Column("at", Kind.TIMESTAMP), Column("price", Kind.DECIMAL, scale=2),
-    Column("score", Kind.FLOAT), Column("staff", Kind.BOOLEAN), Column("tags", Kind.LIST, Kind.TEXT),
-    Column("number of visits", Kind.INTEGER), Column("plan", Kind.TEXT),
-))  # fmt: skip
+SCHEMA = schema(
+    {
+        "user_id": "integer",
+        "page": "text",
+        "country": "text",
+        "group": "text",
+        "day": "date",
+        "at": "timestamp",
+        "price": "decimal(2)",
+        "score": "float",
+        "staff": "boolean",
+        "tags": "list(text)",
+        "number of visits": "integer",
+        "plan": "text",
+    }
+)
 NOW = dt.datetime(2026, 3, 9, tzinfo=dt.UTC)
 JOINS = (Join("people.parquet", "user_id"), Join("catalogue.csv", "page", public=True))
 USERS = "COUNT(DISTINCT user_id)"

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.columns import schema
 
 from podium.errors import InvalidArgument, QuestionRefused
-from podium.query import Column, Kind, Schema
 from podium.query.parse.parameters import fill_in
 from podium.query.parse.selected import selected_names
 from podium.query.parse.where import parse_where
 from podium.query.predicate import Compare
 
-SCHEMA = Schema((Column("x", Kind.TEXT), Column("n", Kind.INTEGER), Column("d", Kind.DECIMAL, scale=2)))
+SCHEMA = schema({"x": "text", "n": "integer", "d": "decimal(2)"})
 
 
 @given(st.text(st.characters(exclude_categories=("Cc", "Cf", "Cs", "Co")), max_size=40))

@@ -7,27 +7,28 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from tests.support.columns import schema
 from tests.support.hostile import COUNT, GOOD_TAIL, HOSTILE_CONDITIONS, HOSTILE_STATEMENTS
 
 from podium.errors import PodiumError, QuestionRefused, UnknownColumn
-from podium.query import Column, Kind, Schema, parse_sql, parse_where
+from podium.query import parse_sql, parse_where
 from podium.query.parse.statement import Parsed
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Wildcard
 from podium.query.record import subject_json
 
-SCHEMA = Schema(
-    (
-        Column("user_id", Kind.INTEGER),
-        Column("article", Kind.TEXT),
-        Column("country", Kind.TEXT),
-        Column("day", Kind.DATE),
-        Column("at", Kind.TIMESTAMP),
-        Column("price", Kind.DECIMAL, scale=2),
-        Column("flag", Kind.BOOLEAN),
-        Column("rating", Kind.FLOAT),
-        Column("tags", Kind.LIST, element=Kind.TEXT),
-        Column("Mixed Case", Kind.TEXT),
-    )
+SCHEMA = schema(
+    {
+        "user_id": "integer",
+        "article": "text",
+        "country": "text",
+        "day": "date",
+        "at": "timestamp",
+        "price": "decimal(2)",
+        "flag": "boolean",
+        "rating": "float",
+        "tags": "list(text)",
+        "Mixed Case": "text",
+    }
 )
 
 
@@ -209,6 +210,22 @@ def test_several_item_columns_and_a_condition() -> None:
     assert sql(text)[:4] == (("country", "article"), 3, Compare("flag", Operator.EQUAL, True), "users")
 
 
+REFUSED_CONDITIONS = {
+    "country = 5": (
+        "'5' is not allowed: column 'country' is text, so it is compared with a text in single quotes, like 'DE'. "
+        "A column of a CSV or JSON file is text unless its type is declared: --types country=integer."
+    ),
+    'country = "DE"': (
+        "'\"DE\"' is not allowed: column 'country' is text, so it is compared with a text in single quotes, like 'DE'. "
+        "Single quotes make a text, double quotes name a column; two columns are not compared."
+    ),
+    "country = UPPER('de')": (
+        "\"UPPER('de')\" is not allowed: column 'country' is text, so it is compared with a text in single quotes, "
+        "like 'DE'. A constant must have exactly the kind of the column: no casts, functions, columns or parameters."
+    ),
+}
+
+
 def test_refusals_say_what_to_write_instead() -> None:
     with pytest.raises(QuestionRefused) as caught:
         sql("SELECT article, COUNT(article) AS n FROM views GROUP BY article ORDER BY n DESC LIMIT 10")
@@ -217,24 +234,10 @@ def test_refusals_say_what_to_write_instead() -> None:
         "COUNT(DISTINCT user_id) for users. Write: SELECT article, COUNT(*) AS n FROM views GROUP BY article "
         "ORDER BY n DESC LIMIT 10"
     )
-    with pytest.raises(QuestionRefused) as caught:
-        where("country = 5")
-    assert str(caught.value) == (
-        "'5' is not allowed: column 'country' is text, so it is compared with a text in single quotes, like 'DE'. "
-        "A column of a CSV or JSON file is text unless its type is declared: --types country=integer."
-    )
-    with pytest.raises(QuestionRefused) as caught:
-        where('country = "DE"')
-    assert str(caught.value) == (
-        "'\"DE\"' is not allowed: column 'country' is text, so it is compared with a text in single quotes, like 'DE'. "
-        "Single quotes make a text, double quotes name a column; two columns are not compared."
-    )
-    with pytest.raises(QuestionRefused) as caught:
-        where("country = UPPER('de')")
-    assert str(caught.value) == (
-        "\"UPPER('de')\" is not allowed: column 'country' is text, so it is compared with a text in single quotes, "
-        "like 'DE'. A constant must have exactly the kind of the column: no casts, functions, columns or parameters."
-    )
+    for text, refusal in REFUSED_CONDITIONS.items():
+        with pytest.raises(QuestionRefused) as caught:
+            where(text)
+        assert str(caught.value) == refusal
     with pytest.raises(QuestionRefused, match=r"'LOWER\(country\)' is not allowed: a column must stand here"):
         where("lower(country) = 'de'")
     with pytest.raises(UnknownColumn) as unknown:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.columns import schema
 
 from podium.errors import InvalidArgument, QuestionRefused, UnknownColumn
-from podium.query import Column, Kind, Question, Schema, check_question, parse_sql
+from podium.query import Question, check_question, parse_sql
 from podium.query.parse.statement import Parsed
 
-SCHEMA = Schema((
-    Column("user_id", Kind.INTEGER),
-    Column("article", Kind.TEXT),
-    Column("country", Kind.TEXT),
-    Column("day", Kind.DATE),
-    Column("minutes", Kind.INTEGER),
-))  # fmt: skip
+SCHEMA = schema({"user_id": "integer", "article": "text", "country": "text", "day": "date", "minutes": "integer"})
 HEAD = "SELECT country, article, COUNT(*) AS n FROM views GROUP BY country, article"
 TOP = f"{HEAD} QUALIFY ROW_NUMBER() OVER (PARTITION BY country ORDER BY n DESC) <= 10"
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.support.columns import schema
 
 from podium.errors import InvalidArgument, QuestionRefused, UnknownColumn
-from podium.query import CheckedQuestion, Column, Kind, Question, Schema, check_question
+from podium.query import CheckedQuestion, Question, check_question
 
-SCHEMA = Schema((
-    Column("user_id", Kind.INTEGER),
-    Column("article", Kind.TEXT),
-    Column("country", Kind.TEXT),
-    Column("minutes", Kind.INTEGER),
-))  # fmt: skip
+SCHEMA = schema({"user_id": "integer", "article": "text", "country": "text", "minutes": "integer"})
 START = "SELECT article FROM views GROUP BY article"
 COUNTED = "SELECT article, COUNT(*) AS n FROM views WHERE country = 'DE' GROUP BY article"
 WHOLE = f"{COUNTED} ORDER BY n DESC LIMIT 10"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -22,12 +21,6 @@ from podium.service.api.routes import Form, render_release
 
 QUESTION = {"item": "article", "k": 3}
 RELEASES = "/v1/datasets/views/releases"
-
-
-@pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with world(tmp_path_factory.mktemp("service")) as made:
-        yield made
 
 
 def questions_asked(here: World) -> int:

@@ -15,12 +15,6 @@ from podium.curator import Curator
 PLAN = "/v1/datasets/views/plan"
 
 
-@pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with world(tmp_path_factory.mktemp("service")) as made:
-        yield made
-
-
 def send(
     here: World, content: bytes | Iterator[bytes], kind: str = "application/json"
 ) -> tuple[int, dict[str, object]]:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.support.serving import World, world
+from tests.support.serving import World
 from tests.unit.service.test_pages import HTML, MATRIX, Browser, _path, signed_in
 
 from podium.service.http.negotiation import prefers_page
-
-
-@pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with world(tmp_path_factory.mktemp("negotiation")) as made:
-        yield made
 
 
 @pytest.mark.parametrize(

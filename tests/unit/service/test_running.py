@@ -49,6 +49,12 @@ class Hall:
     def end(self, place: int) -> None:
         self._ends[place].set()
 
+    def end_in_turn(self, number: int) -> None:
+        """End the first questions one by one, each once the one before made room for another."""
+        for place in range(number):
+            self.end(place)
+            self.begun(1)
+
     def end_all(self) -> None:
         with self._lock:
             for end in self._ends.values():
@@ -73,9 +79,7 @@ def test_an_honest_question_waits_for_one_other_and_not_for_hundreds() -> None:
         here.ask(GREEDY, 500)
         here.begun(1)
         here.ask(HONEST, 3)
-        for place in range(6):
-            here.end(place)
-            here.begun(1)
+        here.end_in_turn(6)
         assert here.served == [GREEDY, HONEST, GREEDY, HONEST, GREEDY, HONEST, GREEDY]
 
 
@@ -99,9 +103,7 @@ def test_one_analyst_with_many_data_sets_has_one_analysts_share() -> None:
             here.ask(line, 20)
         here.begun(1)
         here.ask(HONEST, 4)
-        for place in range(20):
-            here.end(place)
-            here.begun(1)
+        here.end_in_turn(20)
         # Four of the first eight turns, and the data sets of the other take turns as well.
         assert Counter(line.analyst for line in here.served[:8]) == {"greedy": 4, "honest": 4}
         assert len({line.dataset for line in here.served if line.analyst == "greedy"}) == 10

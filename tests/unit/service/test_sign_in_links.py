@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 from starlette.testclient import TestClient
-from tests.support.serving import World, settings_for, world
+from tests.support.serving import World, settings_for
 from tests.unit.service.test_pages import FORM, HTML, Browser
 
 from podium.service.app import create_app
@@ -20,12 +19,6 @@ from podium.service.store.sign_in_links import LINK_SECONDS
 from podium.service.store.tokens import Token
 
 HERE = "http://127.0.0.1:8000"
-
-
-@pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with world(tmp_path_factory.mktemp("links")) as made:
-        yield made
 
 
 def _owner(here: World) -> Token:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
+from tests.support.columns import schema
 
 from podium.planning.facts import Facts
 from podium.planning.question_budget import question_budget
@@ -14,17 +16,21 @@ from podium.planning.question_plan import Plan
 from podium.planning.strategy import strategy_for
 from podium.query import QuestionRecord, parse_where
 from podium.query.canonical import predicate_to_json
-from podium.query.schema import Column, Kind, Schema
 from podium.service.pages.snippets import in_curl, in_python, in_shell
 from podium.service.pages.wording import asks_the_same, condition_text, question_sentence, request_of
 from podium.wire.request import QuestionRequest
 
-SCHEMA = Schema(
-    (
-        Column("country", Kind.TEXT), Column("n", Kind.INTEGER), Column("day", Kind.DATE), Column("at", Kind.TIMESTAMP),
-        Column("price", Kind.DECIMAL, scale=2), Column("ok", Kind.BOOLEAN), Column('odd "name', Kind.TEXT),
-    )
-)  # fmt: skip
+SCHEMA = schema(
+    {
+        "country": "text",
+        "n": "integer",
+        "day": "date",
+        "at": "timestamp",
+        "price": "decimal(2)",
+        "ok": "boolean",
+        'odd "name': "text",
+    }
+)
 
 
 @pytest.mark.parametrize(
@@ -138,34 +144,38 @@ def test_an_older_entry_is_free_only_if_its_mechanism_would_be_planned_again() -
     assert not asks_the_same(plan, "SELECT 1")
 
 
+ELSEWHERE: list[tuple[QuestionRequest, str, str]] = [
+    (
+        QuestionRequest.of(item="article", k=3, where="country = 'DE'", counts=True),
+        ".top('article', k=3, where=\"country = 'DE'\", counts=True)",
+        "podium top SOURCE --user USER --item article -k 3 --where 'country = '\"'\"'DE'\"'\"'' --counts",
+    ),
+    (QuestionRequest.of(sql="SELECT 1"), ".sql('SELECT 1')", "podium sql 'SELECT 1' --source SOURCE --user USER"),
+    (
+        QuestionRequest.of(item=["a", "b"], k=2, where=["a > 1", "b > 2"], ordered=False, domain=[["x", 1]]),
+        ".top(['a', 'b'], k=2, ordered=False, where=['a > 1', 'b > 2'], domain=[['x', 1]])",
+        (
+            "podium top SOURCE --user USER --item a --item b -k 2 --unordered --where 'a > 1' --where 'b > 2' "
+            "--domain FILE"
+        ),
+    ),
+    (
+        QuestionRequest.of(winner="w", loser="l", comparisons_per_pair=5, items=["x", "y"], k=1),
+        ".rank(winner='w', loser='l', comparisons_per_pair=5, items=['x', 'y'], k=1)",
+        "podium rank SOURCE --user USER -k 1 --winner w --loser l --comparisons-per-pair 5 --items FILE",
+    ),
+]
+"""A request, as a call of a client of the service, and as a command with a ledger."""
+
+
 def test_the_same_question_elsewhere() -> None:
-    request = QuestionRequest.of(item="article", k=3, where="country = 'DE'", counts=True)
-    assert in_python(request, "http://h", "views") == (
-        'podium.connect("http://h", token=token, dataset="views").top(\'article\', k=3, '
-        "where=\"country = 'DE'\", counts=True)"
-    )
-    assert in_shell(request, "views") == (
-        "podium top SOURCE --user USER --item article -k 3 --where 'country = '\"'\"'DE'\"'\"'' --counts "
-        "--ledger LEDGER --dataset views"
-    )
+    for (request, call, command), dataset in product(ELSEWHERE, ("views", "v")):
+        assert in_python(request, "http://h", dataset) == (
+            f'podium.connect("http://h", token=token, dataset="{dataset}"){call}'
+        )
+        assert in_shell(request, dataset) == f"{command} --ledger LEDGER --dataset {dataset}"
+    request, *_ = ELSEWHERE[0]
     body = json.loads(in_curl(request, "http://h", "views").split("-d ")[1].split(" \\\n")[0].strip("'").replace(
         "'\"'\"'", "'"))  # fmt: skip
     assert body == request.to_dict()
     assert QuestionRequest.from_text(request.to_text()) == request
-    sql = QuestionRequest.of(sql="SELECT 1")
-    assert in_python(sql, "http://h", "v") == 'podium.connect("http://h", token=token, dataset="v").sql(\'SELECT 1\')'
-    assert in_shell(sql, "v") == "podium sql 'SELECT 1' --source SOURCE --user USER --ledger LEDGER --dataset v"
-    several = QuestionRequest.of(item=["a", "b"], k=2, where=["a > 1", "b > 2"], ordered=False, domain=[["x", 1]])
-    assert in_shell(several, "v") == (
-        "podium top SOURCE --user USER --item a --item b -k 2 --unordered --where 'a > 1' --where 'b > 2' "
-        "--domain FILE --ledger LEDGER --dataset v"
-    )
-    ranking = QuestionRequest.of(winner="w", loser="l", comparisons_per_pair=5, items=["x", "y"], k=1)
-    assert in_python(ranking, "http://h", "v") == (
-        "podium.connect(\"http://h\", token=token, dataset=\"v\").rank(winner='w', loser='l', comparisons_per_pair=5, "
-        "items=['x', 'y'], k=1)"
-    )
-    assert in_shell(ranking, "v") == (
-        "podium rank SOURCE --user USER -k 1 --winner w --loser l --comparisons-per-pair 5 --items FILE "
-        "--ledger LEDGER --dataset v"
-    )

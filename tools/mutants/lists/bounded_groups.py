@@ -8,6 +8,7 @@ __all__ = ["MUTANTS"]
 
 _BOUND = "integration/curator/test_bounded_groups.py"
 _WATCH = "integration/curator/test_grouped_schedules.py"
+_READ = "unit/mechanisms/test_grouped_rounds.py::test_a_group_pays_for_every_discovery_that_read_it"
 _SHARES = "unit/planning/test_group_plan.py"
 
 MUTANTS = (
@@ -24,6 +25,13 @@ MUTANTS = (
         "cut = replace(cut, within_group=False)",
         "the bound over all groups is part of what all rounds share",
         (f"{_BOUND}::test_a_bound_counts_what_a_user_has_in_all_groups[1-bounds1]",),
+    ),
+    Mutant(
+        "curator/prepare.py",
+        "_CUT_BEFORE_ROUNDS = (Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_IN_ROUNDS_AT_CLIP)",
+        "_CUT_BEFORE_ROUNDS = (Reads.GROUPS_IN_ROUNDS,)",
+        "the bound over all groups is applied where a clip is chosen too",
+        (f"{_BOUND}::test_the_same_where_the_clip_is_chosen[1-None]",),
     ),
     Mutant(
         "sources/sql/groups/named_pairs.py",
@@ -59,5 +67,19 @@ MUTANTS = (
         "}",
         "schedules of users in more groups are others",
         (f"{_WATCH}::test_other_groups_are_another_schedule",),
+    ),
+    Mutant(
+        "mechanisms/groups/lockstep.py",
+        "        for stage in self._stages:\n            run.tell(_nothing(stage))\n",
+        "",
+        "a group that is found late has been read by the discoveries before",
+        (f"{_READ}[found late: what found nothing has read it]",),
+    ),
+    Mutant(
+        "mechanisms/groups/lockstep.py",
+        "return stages.get(group) if group in self.own else rest",
+        "return stages.get(group, rest)",
+        "a group that has its list is not read by what goes on for others",
+        (f"{_READ}[settled: what goes on for others does not read it]",),
     ),
 )

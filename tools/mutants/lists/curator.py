@@ -129,6 +129,7 @@ MUTANTS = (
         "delta = 4 * delta_per_call / (1 + delta_per_call)",
         "a stated epsilon does not raise the delta of a call",
         ("integration/curator/test_answers.py::test_an_epsilon_of_its_own",),
+        raises="InvalidArgument",
     ),
     Mutant(
         "curator/pricing.py",
@@ -292,7 +293,7 @@ MUTANTS = (
         "written, events = release.to_json(), release.paid.events",
         "written, events = release.to_json(), release.paid.events[:1]",
         "all events are settled",
-        ("integration/curator/test_metered.py::test_a_ledger_charges_what_was_drawn[options7-reads7]",),
+        ("integration/curator/test_metered.py::test_a_ledger_charges_what_was_drawn[options8-reads8]",),
     ),
     Mutant(
         "curator/monitor/topk_monitor.py",

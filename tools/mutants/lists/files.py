@@ -87,4 +87,11 @@ MUTANTS = (
         "a row is not told as the names of columns",
         (f"{_HOSTILE}::test_a_first_line_that_may_be_a_row_is_no_header_and_not_quoted",),
     ),
+    Mutant(
+        "sources/duckdb/types.py",
+        'exp.If(this=zero, true=exp.Literal.string("0.0")), ',
+        "",
+        "a user whose number is zero is one user, whichever sign it has",
+        ("integration/sources/test_duckdb_files.py::test_floats_that_are_equal_are_one_user_as_text",),
+    ),
 )

@@ -36,9 +36,9 @@ MUTANTS = (
         ("unit/mechanisms/test_exponential.py::test_receipts_top_k",),
     ),
     Mutant(
-        "mechanisms/exponential.py",
+        "mechanisms/one_item.py",
         "        return (PureMechanism(self.epsilon),)",
-        "        return (Selection(self.epsilon),)",
+        "        from podium.privacy.events import Selection\n        return (Selection(self.epsilon),)",
         "with its gap a selection is no longer of bounded range",
         ("unit/mechanisms/test_exponential.py::test_receipts_with_gap",),
     ),

@@ -127,13 +127,6 @@ MUTANTS = (
         (f"{_ROUNDS}test_one_user_moves_the_histograms_by_no_more_than_is_paid",),
     ),
     Mutant(
-        "mechanisms/measures/length_choice.py",
-        "noisy_values(exact, scale=self.sigma,",
-        "noisy_values(exact, scale=self.sigma / 2,",
-        "the noise is that of the event",
-        (f"{_ROUNDS}test_the_histograms_get_the_noise_that_is_paid",),
-    ),
-    Mutant(
         "sources/sql/pair_norms.py",
         "squared.where(column(_PLACE, _RANKED) <= self.max_items)",
         "squared",

@@ -37,17 +37,20 @@ MUTANTS = (
     ),
     Mutant(
         "mechanisms/measures/clip_choice.py",
-        "_SENSITIVITY_SQUARED = 2",
-        "_SENSITIVITY_SQUARED = 1",
+        "return 2",
+        "return 1",
         "a user is in two histograms",
         ("unit/mechanisms/test_clip_choice.py::test_one_user_moves_the_histograms_by_less_than_the_claim",),
     ),
     Mutant(
-        "mechanisms/measures/clip_choice.py",
+        "mechanisms/measures/amount_histograms.py",
         "exact, scale=self.sigma,",
         "exact, scale=self.sigma / 2,",
         "the noise is that of the event",
-        ("statistical/mechanisms/test_clip_choice.py::test_the_noise_is_gaussian_of_this_scale_and_no_other",),
+        (
+            "statistical/mechanisms/test_clip_choice.py::test_the_noise_is_gaussian_of_this_scale_and_no_other",
+            "unit/mechanisms/test_normed_topk.py::test_the_histograms_get_the_noise_that_is_paid",
+        ),
     ),
     Mutant(
         "mechanisms/measures/measured_topk.py",
@@ -140,5 +143,6 @@ MUTANTS = (
                 "test_what_is_not_a_number_counts_nothing_whatever_other_rows_are[kind0-others0]"
             ),
         ),
+        raises="SourceFailure",
     ),
 )

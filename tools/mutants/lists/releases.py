@@ -29,13 +29,6 @@ MUTANTS = (
         ("unit/test_grouped_release.py::test_lists_come_in_the_order_of_their_groups_however_they_were_put_in",),
     ),
     Mutant(
-        "release/groups.py",
-        "if isinstance(self.outcome, AbstractSet) and type(self.outcome) is not ItemSet:",
-        "if False:",
-        "the set of a group is listed in the order of its items",
-        ("unit/test_grouped_release.py::test_a_set_in_each_group",),
-    ),
-    Mutant(
         "release/grouped_release.py",
         "if type(self.lists) is not GroupLists:",
         "if False:",
@@ -43,11 +36,25 @@ MUTANTS = (
         ("unit/test_grouped_release.py::test_what_is_written",),
     ),
     Mutant(
-        "release/release.py",
+        "release/outcome.py",
         "if isinstance(self.outcome, Set) and type(self.outcome) is not ItemSet:",
         "if False:",
+        "a plain set is not kept in the order in which it came",
+        ("unit/test_item_sets.py::test_every_way_to_fill_a_set_gives_the_same_release",),
+    ),
+    Mutant(
+        "release/release.py",
+        "self._keep_order()",
+        "pass",
         "every release has its set in that order",
         ("unit/test_item_sets.py::test_every_way_to_fill_a_set_gives_the_same_release",),
+    ),
+    Mutant(
+        "release/groups.py",
+        "self._keep_order()",
+        "pass",
+        "the set of a group is listed in the order of its items",
+        ("unit/test_grouped_release.py::test_a_set_in_each_group",),
     ),
     Mutant(
         "release/outcome.py",

@@ -22,6 +22,7 @@ MUTANTS = (
         'version = "unknown" if number is None else said',
         "a report of an engine has only the digits of what a server says about itself",
         ("integration/sources/test_engine_check.py::test_duckdb_and_files_that_are_not_read",),
+        raises="ValidationError",
     ),
     Mutant(
         "sources/engine_check/engine_report.py",
@@ -29,6 +30,7 @@ MUTANTS = (
         '        elif probe(engine) or area == "compares":',
         "an engine that ignores case fails its check",
         ("integration/sources/test_engine_check.py::test_an_engine_that_is_broken_on_purpose",),
+        raises="KeyError",
     ),
     Mutant(
         "sources/sql/salted_hash.py",
@@ -38,7 +40,7 @@ MUTANTS = (
         ("integration/curator/test_answers.py::test_each_user_adds_to_so_many_items",),
     ),
     Mutant(
-        "sources/sql/contribution_bounding.py",
+        "sources/sql/salted_hash.py",
         "values = zip((column(place, table) for place in (USER, *pairs.places)), declared, strict=True)",
         "values = zip((column(place, table) for place in pairs.places), declared[1:], strict=True)",
         "each user keeps items of their own",
@@ -126,7 +128,7 @@ MUTANTS = (
         "if len(weights) == 1 and clip not in self._kept:",
         "if clip not in self._kept:",
         "users with more items have less weight",
-        ("integration/sources/test_one_read.py::test_sums_with_one_weight_keep_no_table",),
+        ("integration/sources/test_one_read.py::test_sums_with_one_weight_keep_no_table[0]",),
     ),
     Mutant(
         "sources/sql/pairs.py",
@@ -136,7 +138,7 @@ MUTANTS = (
         ("unit/sources/test_kept_users.py::test_kept_users_are_those_of_all_pairs_only",),
     ),
     Mutant(
-        "sources/clickhouse/source.py",
+        "sources/idle_connections.py",
         "if session.empty() and idle:",
         "if idle:",
         "nothing that was kept is there for the next question",

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from podium.audit.gallery.exhibit import BatchSampler, Counts, Exhibit
-from podium.audit.gallery.textbook_noise import FloatNoise, Numbers
+from podium.audit.gallery.exhibit import Counts, Exhibit
+from podium.audit.gallery.textbook_noise import FloatNoise, Numbers, with_float_noise
 from podium.audit.targets.neighbours import Pair, worst_pairs
 from podium.mechanisms import FixedThreshold, LimitedDomain
 from podium.privacy.guarantee import Guarantee
-from podium.randomness import BitSource
 
 __all__ = ["ERRATA"]
 
@@ -32,23 +30,14 @@ def _named(items: list[str], winners: Any) -> Any:
     return np.array(items, dtype=object)[winners]
 
 
-def _threshold(margin: float) -> Callable[[BitSource], BatchSampler]:
+def _threshold(noise: FloatNoise, counts: Counts, size: int, *, margin: float) -> Any:
     """Durfee & Rogers, Algorithm 4 for k = k_bar = 1: the best item if its noisy count is above the noisy bottom."""
-
-    def build(bits: BitSource) -> BatchSampler:
-        noise = FloatNoise(bits)
-
-        def sampler(counts: Counts, size: int) -> Any:
-            ranked = _ranked(counts)
-            bottom = _count_at(counts, 1) + margin + noise.laplace(size)
-            if not ranked:
-                return np.full(size, "bottom")
-            above = counts[ranked[0]] + noise.laplace(size) > bottom
-            return np.where(above, ranked[0], "bottom")
-
-        return sampler
-
-    return build
+    ranked = _ranked(counts)
+    bottom = _count_at(counts, 1) + margin + noise.laplace(size)
+    if not ranked:
+        return np.full(size, "bottom")
+    above = counts[ranked[0]] + noise.laplace(size) > bottom
+    return np.where(above, ranked[0], "bottom")
 
 
 _ALGORITHM_4 = LimitedDomain(1, 1, 1, "0.01", max_items_per_user=1, noise="laplace")
@@ -59,29 +48,20 @@ algorithm_4: Exhibit = Exhibit(
     "Durfee & Rogers 2019, Algorithm 4 and equation 7, as printed",
     _ALGORITHM_4.guarantee,
     worst_pairs(items=2, k=1, k_bar=1, level=1, max_items_per_user=1),
-    _threshold(1 + math.log(1 / 1)),
+    with_float_noise(_threshold, margin=1 + math.log(1 / 1)),
     20_000,
-    _threshold(float(_ALGORITHM_4.margin)),
+    with_float_noise(_threshold, margin=float(_ALGORITHM_4.margin)),
 )
 
 
-def _before_noise(*, tested_before: bool) -> Callable[[BitSource], BatchSampler]:
+def _before_noise(noise: FloatNoise, counts: Counts, size: int, *, tested_before: bool) -> Any:
     """Durfee & Rogers, Algorithm 8 for k = 1: who may take part is decided on the true count."""
-
-    def build(bits: BitSource) -> BatchSampler:
-        noise = FloatNoise(bits)
-
-        def sampler(counts: Counts, size: int) -> Any:
-            second = _count_at(counts, 1)
-            bottom = second + 1 + math.log(1 / (2 * 0.1))
-            ranked = [item for item in _ranked(counts)[:1] if counts[item] > (bottom if tested_before else second)]
-            if not ranked:
-                return np.full(size, "nobody")
-            return np.where(counts[ranked[0]] + noise.laplace(size) > bottom, ranked[0], "nobody")
-
-        return sampler
-
-    return build
+    second = _count_at(counts, 1)
+    bottom = second + 1 + math.log(1 / (2 * 0.1))
+    ranked = [item for item in _ranked(counts)[:1] if counts[item] > (bottom if tested_before else second)]
+    if not ranked:
+        return np.full(size, "nobody")
+    return np.where(counts[ranked[0]] + noise.laplace(size) > bottom, ranked[0], "nobody")
 
 
 algorithm_8: Exhibit = Exhibit(
@@ -90,26 +70,17 @@ algorithm_8: Exhibit = Exhibit(
     "Durfee & Rogers 2019, Algorithm 8, as printed",
     FixedThreshold(1, 1, "0.1").guarantee,
     worst_pairs(items=2, k=1, k_bar=1, level=2),
-    _before_noise(tested_before=True),
+    with_float_noise(_before_noise, tested_before=True),
     20_000,
-    _before_noise(tested_before=False),
+    with_float_noise(_before_noise, tested_before=False),
 )
 
 
-def _choice_of_k_bar(sign: int, shift: int) -> Callable[[BitSource], BatchSampler]:
+def _choice_of_k_bar(noise: FloatNoise, counts: Counts, size: int, *, sign: int, shift: int) -> Any:
     """Durfee & Rogers, Algorithm 6: the rank i = 1..3 with the smallest h_(i) + ln(i/delta) and Gumbel noise."""
-
-    def build(bits: BitSource) -> BatchSampler:
-        noise = FloatNoise(bits)
-
-        def sampler(counts: Counts, size: int) -> Any:
-            scores = [_count_at(counts, i - 1 + shift) + math.log(100 * i) for i in range(1, 4)]
-            noisy = np.array(scores) + sign * noise.gumbel(size, 3)
-            return _named(["1", "2", "3"], noisy.argmin(axis=1))
-
-        return sampler
-
-    return build
+    scores = [_count_at(counts, i - 1 + shift) + math.log(100 * i) for i in range(1, 4)]
+    noisy = np.array(scores) + sign * noise.gumbel(size, 3)
+    return _named(["1", "2", "3"], noisy.argmin(axis=1))
 
 
 algorithm_6: Exhibit = Exhibit(
@@ -118,23 +89,15 @@ algorithm_6: Exhibit = Exhibit(
     "Durfee & Rogers 2019, Algorithm 6, as printed (the choice of k_bar alone)",
     Guarantee.pure(1),
     worst_pairs(items=3, k=1, k_bar=1, level=2),
-    _choice_of_k_bar(1, 0),
+    with_float_noise(_choice_of_k_bar, sign=1, shift=0),
     1_000_000,
-    _choice_of_k_bar(-1, 1),
+    with_float_noise(_choice_of_k_bar, sign=-1, shift=1),
 )
 
 
-def _noisy_max(rate: float) -> Callable[[BitSource], BatchSampler]:
-    def build(bits: BitSource) -> BatchSampler:
-        noise = FloatNoise(bits)
-
-        def sampler(counts: Counts, size: int) -> Any:
-            noisy = rate * np.array(list(counts.values())) + noise.exponential(size, len(counts))
-            return _named(list(counts), noisy.argmax(axis=1))
-
-        return sampler
-
-    return build
+def _noisy_max(noise: FloatNoise, counts: Counts, size: int, *, rate: float) -> Any:
+    noisy = rate * np.array(list(counts.values())) + noise.exponential(size, len(counts))
+    return _named(list(counts), noisy.argmax(axis=1))
 
 
 algorithm_2: Exhibit = Exhibit(
@@ -143,27 +106,18 @@ algorithm_2: Exhibit = Exhibit(
     "Shekelyan & Loukides 2022, Algorithm 2, as printed: counts have sensitivity 1/2 there",
     Guarantee.pure(1),
     worst_pairs(items=3, k=1),
-    _noisy_max(1 / 0.5),
+    with_float_noise(_noisy_max, rate=1 / 0.5),
     100_000,
-    _noisy_max(1),
+    with_float_noise(_noisy_max, rate=1),
 )
 
 
-def _winner_and_estimate(scale: float) -> Callable[[BitSource], BatchSampler]:
+def _winner_and_estimate(noise: FloatNoise, scores: Counts, size: int, *, scale: float) -> Any:
     """Qiao, Su & Zhang, Algorithm 1 for k = 1: the winner of a Laplace race, and its score with fresh noise."""
-
-    def build(bits: BitSource) -> BatchSampler:
-        noise = FloatNoise(bits)
-
-        def sampler(scores: Counts, size: int) -> Any:
-            values: Numbers = np.array(list(scores.values()), dtype=np.float64)
-            winners = (values + scale * noise.laplace(size, len(scores))).argmax(axis=1)
-            estimates = np.floor(values[winners] + scale * noise.laplace(size)).astype(np.int64)
-            return list(zip(_named(list(scores), winners).tolist(), estimates.tolist(), strict=True))
-
-        return sampler
-
-    return build
+    values: Numbers = np.array(list(scores.values()), dtype=np.float64)
+    winners = (values + scale * noise.laplace(size, len(scores))).argmax(axis=1)
+    estimates = np.floor(values[winners] + scale * noise.laplace(size)).astype(np.int64)
+    return list(zip(_named(list(scores), winners).tolist(), estimates.tolist(), strict=True))
 
 
 algorithm_1: Exhibit = Exhibit(
@@ -173,30 +127,21 @@ algorithm_1: Exhibit = Exhibit(
     Guarantee.pure(2),
     (Pair("one rises, the other falls", {"a": 0, "b": 3}, {"a": 1, "b": 2}),),
     # lambda = 2 k s / epsilon pays for the set alone; the estimate is k s / lambda = epsilon/2 on top of it.
-    _winner_and_estimate(1.0),
+    with_float_noise(_winner_and_estimate, scale=1.0),
     500_000,
-    _winner_and_estimate(1.5),
+    with_float_noise(_winner_and_estimate, scale=1.5),
 )
 
 
-def _gap(rate_of_gap: float) -> Callable[[BitSource], BatchSampler]:
+def _gap(noise: FloatNoise, counts: Counts, size: int, *, rate_of_gap: float) -> Any:
     """Ding et al., Algorithm 8: an exponential mechanism of epsilon = 1/4, and its gap from a logistic distribution."""
-
-    def build(bits: BitSource) -> BatchSampler:
-        noise = FloatNoise(bits)
-
-        def sampler(counts: Counts, size: int) -> Any:
-            values: Numbers = np.array(list(counts.values()), dtype=np.float64)
-            winners = (0.25 * values + noise.gumbel(size, len(counts))).argmax(axis=1)
-            weights = np.exp(rate_of_gap * values)
-            odds = weights[winners] / (weights.sum() - weights[winners])
-            chance = noise.uniform(size)
-            gaps = np.log1p(odds * (1 - chance)) - np.log(chance)
-            return list(zip(_named(list(counts), winners).tolist(), gaps.tolist(), strict=True))
-
-        return sampler
-
-    return build
+    values: Numbers = np.array(list(counts.values()), dtype=np.float64)
+    winners = (0.25 * values + noise.gumbel(size, len(counts))).argmax(axis=1)
+    weights = np.exp(rate_of_gap * values)
+    odds = weights[winners] / (weights.sum() - weights[winners])
+    chance = noise.uniform(size)
+    gaps = np.log1p(odds * (1 - chance)) - np.log(chance)
+    return list(zip(_named(list(counts), winners).tolist(), gaps.tolist(), strict=True))
 
 
 ding_algorithm_8: Exhibit = Exhibit(
@@ -205,9 +150,9 @@ ding_algorithm_8: Exhibit = Exhibit(
     "Ding, Wang, Xiao, Zhang & Kifer 2021, Algorithm 8, as printed",
     Guarantee.pure("0.25"),
     worst_pairs(items=2, k=1),
-    _gap(1.0),
+    with_float_noise(_gap, rate_of_gap=1.0),
     400_000,
-    _gap(0.25),
+    with_float_noise(_gap, rate_of_gap=0.25),
 )
 
 ERRATA = (algorithm_4, algorithm_8, algorithm_6, algorithm_2, algorithm_1, ding_algorithm_8)

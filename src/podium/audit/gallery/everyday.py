@@ -9,24 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from podium.audit.gallery.exhibit import BatchSampler, Counts, Exhibit
-from podium.audit.gallery.textbook_noise import ClockBits, FloatNoise
+from podium.audit.gallery.exhibit import Counts, Exhibit
+from podium.audit.gallery.textbook_noise import ClockBits, FloatNoise, with_float_noise
 from podium.audit.targets.neighbours import Pair, worst_pairs
 from podium.mechanisms import LimitedDomain, PayWhatYouGet
 from podium.privacy.guarantee import Guarantee
-from podium.randomness import BitSource
 
 __all__ = ["EVERYDAY", "time_of_day"]
 
 _COUNT = (Pair("one more user", 0.0, 1.0),)
 
 
-def _noisy_count(scale: float) -> Callable[[BitSource], BatchSampler]:
-    def build(bits: BitSource) -> BatchSampler:
-        noise = FloatNoise(bits)
-        return lambda count, size: count + scale * noise.laplace(size)
-
-    return build
+def _noisy_count(noise: FloatNoise, count: float, size: int, *, scale: float) -> Any:
+    return count + scale * noise.laplace(size)
 
 
 halved_noise: Exhibit = Exhibit(
@@ -35,9 +30,9 @@ halved_noise: Exhibit = Exhibit(
     "a scale of 1/(2 epsilon) where 1/epsilon is needed",
     Guarantee.pure(1),
     _COUNT,
-    _noisy_count(0.5),
+    with_float_noise(_noisy_count, scale=0.5),
     20_000,
-    _noisy_count(1.0),
+    with_float_noise(_noisy_count, scale=1.0),
 )
 
 naive_floats: Exhibit = Exhibit(
@@ -46,27 +41,18 @@ naive_floats: Exhibit = Exhibit(
     "Mironov 2012: count - log(U) in double precision",
     Guarantee.pure(1),
     _COUNT,
-    _noisy_count(1.0),
+    with_float_noise(_noisy_count, scale=1.0),
     8_000,
     lambda bits: lambda count, size: np.floor((count + FloatNoise(bits).laplace(size)) * 2**20) / 2**20,
     numeric=True,
 )
 
 
-def _winner_and_value(*, value: bool) -> Callable[[BitSource], BatchSampler]:
+def _winner_and_value(noise: FloatNoise, counts: Counts, size: int, *, value: bool) -> Any:
     """The winner of a Laplace race, and the value that it won with."""
-
-    def build(bits: BitSource) -> BatchSampler:
-        noise = FloatNoise(bits)
-
-        def sampler(counts: Counts, size: int) -> Any:
-            noisy = np.array(list(counts.values())) + 2.0 * noise.laplace(size, len(counts))
-            winners = np.array(list(counts), dtype=object)[noisy.argmax(axis=1)].tolist()
-            return list(zip(winners, noisy.max(axis=1).tolist(), strict=True)) if value else winners
-
-        return sampler
-
-    return build
+    noisy = np.array(list(counts.values())) + 2.0 * noise.laplace(size, len(counts))
+    winners = np.array(list(counts), dtype=object)[noisy.argmax(axis=1)].tolist()
+    return list(zip(winners, noisy.max(axis=1).tolist(), strict=True)) if value else winners
 
 
 winning_value: Exhibit = Exhibit(
@@ -75,32 +61,23 @@ winning_value: Exhibit = Exhibit(
     "report noisy max that shows its maximum; Qiao, Su & Zhang 2021, section 2, warn of it",
     Guarantee.pure(1),
     worst_pairs(items=4, k=1, level=0),
-    _winner_and_value(value=True),
+    with_float_noise(_winner_and_value, value=True),
     400_000,
-    _winner_and_value(value=False),
+    with_float_noise(_winner_and_value, value=False),
 )
 
 _PLAN = PayWhatYouGet(1, 12, "0.5", "1e-4")
 _LEVEL = math.ceil(LimitedDomain(1, 1, "0.5", "1e-4").margin) - 1
 
 
-def _session(*, charged: bool) -> Callable[[BitSource], BatchSampler]:
+def _session(noise: FloatNoise, counts: Counts, size: int, *, charged: bool) -> Any:
     """The same question up to 12 times under a plan for one selection; the outcome is how often "nothing" was said."""
-
-    def build(bits: BitSource) -> BatchSampler:
-        noise = FloatNoise(bits)
-
-        def sampler(counts: Counts, size: int) -> Any:
-            calls = 1 if charged else _PLAN.l_star
-            bottom = float(LimitedDomain(1, 1, "0.5", "1e-4").margin)
-            race = 0.5 * (counts["a"] - bottom) + noise.gumbel(size, calls) - noise.gumbel(size, calls)
-            found = race > 0
-            first = np.where(found.any(axis=1), found.argmax(axis=1), calls)
-            return [f"nothing {times} times" for times in first.tolist()]
-
-        return sampler
-
-    return build
+    calls = 1 if charged else _PLAN.l_star
+    bottom = float(LimitedDomain(1, 1, "0.5", "1e-4").margin)
+    race = 0.5 * (counts["a"] - bottom) + noise.gumbel(size, calls) - noise.gumbel(size, calls)
+    found = race > 0
+    first = np.where(found.any(axis=1), found.argmax(axis=1), calls)
+    return [f"nothing {times} times" for times in first.tolist()]
 
 
 uncharged_bottom: Exhibit = Exhibit(
@@ -112,33 +89,24 @@ uncharged_bottom: Exhibit = Exhibit(
         Pair("near the margin", {"a": _LEVEL - 1}, {"a": _LEVEL}),
         Pair("at the margin", {"a": _LEVEL}, {"a": _LEVEL + 1}),
     ),
-    _session(charged=False),
+    with_float_noise(_session, charged=False),
     400_000,
-    _session(charged=True),
+    with_float_noise(_session, charged=True),
 )
 
 _TIES = LimitedDomain(1, 4, "0.25", "0.01", max_items_per_user=1)
 
 
-def _cut(*, by_rows: bool) -> Callable[[BitSource], BatchSampler]:
+def _cut(noise: FloatNoise, counts: Counts, size: int, *, by_rows: bool) -> Any:
     """Limited domain for k = 1, k_bar = 4: which of equal counts are inside the cut depends on rows, or on names."""
-
-    def build(bits: BitSource) -> BatchSampler:
-        noise = FloatNoise(bits)
-
-        def sampler(counts: Counts, size: int) -> Any:
-            names = sorted(counts)
-            # One user more or less turns the order of the rows around.
-            rows = names[::-1] if by_rows and sum(counts.values()) % 2 else names
-            ranked = sorted(rows, key=lambda item: -counts[item])
-            inside, next_count = ranked[:4], counts[ranked[4]]
-            scores = np.array([*(counts[item] for item in inside), next_count + float(_TIES.margin)])
-            winners = (0.25 * scores + noise.gumbel(size, 5)).argmax(axis=1)
-            return np.array([*inside, "bottom"], dtype=object)[winners]
-
-        return sampler
-
-    return build
+    names = sorted(counts)
+    # One user more or less turns the order of the rows around.
+    rows = names[::-1] if by_rows and sum(counts.values()) % 2 else names
+    ranked = sorted(rows, key=lambda item: -counts[item])
+    inside, next_count = ranked[:4], counts[ranked[4]]
+    scores = np.array([*(counts[item] for item in inside), next_count + float(_TIES.margin)])
+    winners = (0.25 * scores + noise.gumbel(size, 5)).argmax(axis=1)
+    return np.array([*inside, "bottom"], dtype=object)[winners]
 
 
 row_order: Exhibit = Exhibit(
@@ -147,9 +115,9 @@ row_order: Exhibit = Exhibit(
     "ORDER BY n DESC LIMIT 4 without a second key",
     _TIES.guarantee,
     worst_pairs(items=8, k=1, k_bar=4, level=3, max_items_per_user=1),
-    _cut(by_rows=True),
+    with_float_noise(_cut, by_rows=True),
     400_000,
-    _cut(by_rows=False),
+    with_float_noise(_cut, by_rows=False),
 )
 
 _TWO_COUNTS = (
@@ -158,33 +126,27 @@ _TWO_COUNTS = (
 )
 
 
-def _two_counts(fresh: Callable[[BitSource, Any], tuple[Any, Any]]) -> Callable[[BitSource], BatchSampler]:
+def _two_counts(
+    noise: FloatNoise, counts: Counts, size: int, *, fresh: Callable[[FloatNoise, int], tuple[Any, Any]]
+) -> Any:
     """Two noisy counts in one session, at epsilon/2 each; ``fresh`` draws the noise of both."""
-
-    def build(bits: BitSource) -> BatchSampler:
-        def sampler(counts: Counts, size: int) -> Any:
-            first, second = fresh(bits, size)
-            return np.column_stack([counts["a"] + 2.0 * first, counts["b"] + 2.0 * second])
-
-        return sampler
-
-    return build
+    first, second = fresh(noise, size)
+    return np.column_stack([counts["a"] + 2.0 * first, counts["b"] + 2.0 * second])
 
 
-def _independent(bits: BitSource, size: int) -> tuple[Any, Any]:
-    noise = FloatNoise(bits)
+def _independent(noise: FloatNoise, size: int) -> tuple[Any, Any]:
     return noise.laplace(size), noise.laplace(size)
 
 
-def _reused(bits: BitSource, size: int) -> tuple[Any, Any]:
-    once = FloatNoise(bits).laplace(size)
+def _reused(noise: FloatNoise, size: int) -> tuple[Any, Any]:
+    once = noise.laplace(size)
     return once, once
 
 
 def time_of_day(clock: Callable[[], float] = time.time) -> Exhibit:
     """Two noisy counts, each from a generator that is seeded with the time of day in seconds when it is needed."""
 
-    def by_the_clock(_bits: BitSource, size: int) -> tuple[Any, Any]:
+    def by_the_clock(_: FloatNoise, size: int) -> tuple[Any, Any]:
         noises = [[FloatNoise(ClockBits(clock)).laplace(1)[0] for _ in range(2)] for _ in range(size)]
         return np.array(noises)[:, 0], np.array(noises)[:, 1]
 
@@ -194,9 +156,9 @@ def time_of_day(clock: Callable[[], float] = time.time) -> Exhibit:
         "random.seed(int(time.time())) before each answer",
         Guarantee.pure(1),
         _TWO_COUNTS,
-        _two_counts(by_the_clock),
+        with_float_noise(_two_counts, fresh=by_the_clock),
         4_000,
-        _two_counts(_independent),
+        with_float_noise(_two_counts, fresh=_independent),
     )
 
 
@@ -206,27 +168,18 @@ reused_noise: Exhibit = Exhibit(
     "noise drawn once for a session and cached",
     Guarantee.pure(1),
     _TWO_COUNTS,
-    _two_counts(_reused),
+    with_float_noise(_two_counts, fresh=_reused),
     4_000,
-    _two_counts(_independent),
+    with_float_noise(_two_counts, fresh=_independent),
 )
 
 
-def _row_counts(*, distinct: bool) -> Callable[[BitSource], BatchSampler]:
+def _row_counts(noise: FloatNoise, rows: tuple[tuple[int, str], ...], size: int, *, distinct: bool) -> Any:
     """An exponential mechanism on what a table of (user, item) rows counts: rows, or distinct users."""
-
-    def build(bits: BitSource) -> BatchSampler:
-        noise = FloatNoise(bits)
-
-        def sampler(rows: tuple[tuple[int, str], ...], size: int) -> Any:
-            pairs = set(rows) if distinct else rows
-            counts = np.array([sum(item == name for _, item in pairs) for name in ("a", "b")])
-            winners = (counts + noise.gumbel(size, 2)).argmax(axis=1)
-            return np.array(["a", "b"], dtype=object)[winners]
-
-        return sampler
-
-    return build
+    pairs = set(rows) if distinct else rows
+    counts = np.array([sum(item == name for _, item in pairs) for name in ("a", "b")])
+    winners = (counts + noise.gumbel(size, 2)).argmax(axis=1)
+    return np.array(["a", "b"], dtype=object)[winners]
 
 
 _ROWS = ((1, "a"), (2, "a"), (3, "b"), (4, "b"))
@@ -237,27 +190,18 @@ counted_rows: Exhibit = Exhibit(
     "COUNT(*) where COUNT(DISTINCT user_id) was meant",
     Guarantee.pure(1),
     (Pair("a busy user", _ROWS, (*_ROWS, *((5, "b"),) * 5)),),
-    _row_counts(distinct=False),
+    with_float_noise(_row_counts, distinct=False),
     20_000,
-    _row_counts(distinct=True),
+    with_float_noise(_row_counts, distinct=True),
 )
 
 
-def _pair_of_items(*, by_rank: bool) -> Callable[[BitSource], BatchSampler]:
+def _pair_of_items(noise: FloatNoise, counts: dict[int, int], size: int, *, by_rank: bool) -> Any:
     """Two items by exponential mechanisms, as a set; 0, 8 and 16 have the same place in a small hash table."""
-
-    def build(bits: BitSource) -> BatchSampler:
-        noise = FloatNoise(bits)
-
-        def sampler(counts: dict[int, int], size: int) -> Any:
-            names = np.array(list(counts))
-            noisy = 0.5 * np.array(list(counts.values())) + noise.gumbel(size, len(counts))
-            chosen = np.sort(names[np.argsort(-noisy, axis=1)[:, :2]], axis=1).tolist()
-            return [frozenset(sorted(two, key=lambda item: -counts[item]) if by_rank else two) for two in chosen]
-
-        return sampler
-
-    return build
+    names = np.array(list(counts))
+    noisy = 0.5 * np.array(list(counts.values())) + noise.gumbel(size, len(counts))
+    chosen = np.sort(names[np.argsort(-noisy, axis=1)[:, :2]], axis=1).tolist()
+    return [frozenset(sorted(two, key=lambda item: -counts[item]) if by_rank else two) for two in chosen]
 
 
 set_by_rank: Exhibit = Exhibit(
@@ -266,9 +210,9 @@ set_by_rank: Exhibit = Exhibit(
     "frozenset(item for item in ranking if item in chosen)",
     Guarantee.pure(1),
     (Pair("a tie is broken", {0: 3, 8: 3, 16: 0}, {0: 3, 8: 4, 16: 0}),),
-    _pair_of_items(by_rank=True),
+    with_float_noise(_pair_of_items, by_rank=True),
     4_000,
-    _pair_of_items(by_rank=False),
+    with_float_noise(_pair_of_items, by_rank=False),
 )
 
 EVERYDAY = (

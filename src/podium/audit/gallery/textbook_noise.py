@@ -8,14 +8,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
 
+from podium.audit.gallery.exhibit import BatchSampler
 from podium.randomness import BitSource, system_bits
 
-__all__ = ["ClockBits", "FloatNoise", "Numbers"]
+__all__ = ["ClockBits", "FloatNoise", "Numbers", "with_float_noise"]
 
+P = ParamSpec("P")
 Numbers = NDArray[np.float64]
 
 
@@ -42,6 +45,18 @@ class FloatNoise:
         """Scale 1."""
         centred = self.uniform(*shape) - 0.5
         return -np.sign(centred) * np.log1p(-2.0 * np.abs(centred))
+
+
+def with_float_noise(
+    sampler: Callable[Concatenate[FloatNoise, Any, int, P], Any], *args: P.args, **kwargs: P.kwargs
+) -> Callable[[BitSource], BatchSampler]:
+    """What makes a sampler for given bits, from one that is given noise, an input and a size."""
+
+    def build(bits: BitSource) -> BatchSampler:
+        noise = FloatNoise(bits)
+        return lambda given, size: sampler(noise, given, size, *args, **kwargs)
+
+    return build
 
 
 class ClockBits:

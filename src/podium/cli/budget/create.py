@@ -8,21 +8,18 @@ import typer
 
 import podium
 from podium.cli.budget.expected_use import expected_use
-from podium.cli.budget.printing import DatasetArgument, Filter, RequiredLedger, print_status, print_totals
+from podium.cli.budget.printing import DatasetArgument, Filter, print_status, print_totals
 from podium.cli.console import say
+from podium.cli.file_options import FileOptions
 from podium.cli.options import (
-    BadLines,
-    BadLinesOption,
     DeclareJoin,
-    Encoding,
     Format,
-    NoHeader,
+    RequiredLedger,
+    SourceOrTables,
     TextFormatOption,
-    Types,
     User,
-    parse_types,
 )
-from podium.cli.table_options import SourceOrTables, TablesOption, parse_places
+from podium.cli.table_options import TablesOption, parse_places
 from podium.errors import InvalidArgument
 
 __all__ = ["create"]
@@ -69,10 +66,7 @@ def create(
     ] = Filter.ZCDP,
     table: TablesOption = None,
     join: DeclareJoin = None,
-    types: Types = None,
-    bad_lines: BadLinesOption = BadLines.REFUSE,
-    encoding: Encoding = "utf-8",
-    no_header: NoHeader = False,
+    files: FileOptions,
     force: Annotated[
         bool, typer.Option("--force", help="Register the table even if it has a budget under another name.")
     ] = False,
@@ -113,13 +107,7 @@ def create(
     if dry_run:
         print_totals(Totals.of(budget), form, user=user_columns(user), why=budget.choice.why)
         return
-    reading = {
-        "types": parse_types(types),
-        "bad_lines": bad_lines.value,
-        "encoding": encoding,
-        "header": not no_header,
-    }
-    places = parse_places(source, table, reading)
+    places = parse_places(source, table, files.reading())
     if join:
         if "table" not in places:
             raise InvalidArgument(

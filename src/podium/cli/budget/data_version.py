@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from podium.cli.budget.printing import DatasetArgument, RequiredLedger, print_status
-from podium.cli.options import Format, TextFormatOption
+from podium.cli.budget.printing import DatasetArgument, print_status
+from podium.cli.options import Format, RequiredLedger, TextFormatOption
 
 __all__ = ["data_version"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from podium.cli.budget.printing import DatasetArgument, RequiredLedger
+from podium.cli.budget.printing import DatasetArgument
 from podium.cli.console import on_terminal, print_result, say, settings
-from podium.cli.options import Format, PlotFile, TextFormatOption
+from podium.cli.options import Format, PlotFile, RequiredLedger, TextFormatOption
 from podium.cli.output import check_picture, print_document
 
 __all__ = ["history"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from podium.ledger import Status, Totals
     from podium.user_columns import UserColumns
 
-__all__ = ["DatasetArgument", "Filter", "OptionalDataset", "RequiredLedger", "print_status", "print_totals"]
+__all__ = ["DatasetArgument", "Filter", "OptionalDataset", "print_status", "print_totals"]
 
 
 class Filter(StrEnum):
@@ -30,13 +30,6 @@ DatasetArgument = Annotated[str, typer.Argument(metavar="DATASET", help="Name of
 OptionalDataset = Annotated[
     str | None, typer.Argument(metavar="[DATASET]", help="Name of the data set; all of them by default.")
 ]
-RequiredLedger = Annotated[
-    str,
-    typer.Option(
-        "--ledger", metavar="URL", envvar="PODIUM_LEDGER", show_envvar=True,
-        help="Where budgets are kept: a path or postgresql://user@host/database.",
-    ),
-]  # fmt: skip
 
 
 def print_status(status: Status, form: Format, *, why: str = "") -> None:

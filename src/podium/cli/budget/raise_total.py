@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 import podium
-from podium.cli.budget.printing import DatasetArgument, RequiredLedger, print_status, print_totals
-from podium.cli.options import Format, TextFormatOption
+from podium.cli.budget.printing import DatasetArgument, print_status, print_totals
+from podium.cli.options import Format, RequiredLedger, TextFormatOption
 
 __all__ = ["raise_"]
 

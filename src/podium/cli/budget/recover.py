@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from podium.cli.budget.printing import RequiredLedger
 from podium.cli.console import print_result
+from podium.cli.options import RequiredLedger
 
 __all__ = ["recover"]
 

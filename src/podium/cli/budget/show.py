@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from podium.cli.budget.printing import OptionalDataset, RequiredLedger, print_status
+from podium.cli.budget.printing import OptionalDataset, print_status
 from podium.cli.console import print_result, say
-from podium.cli.options import Format, TextFormatOption
+from podium.cli.options import Format, RequiredLedger, TextFormatOption
 from podium.cli.output import print_document
 
 __all__ = ["show"]

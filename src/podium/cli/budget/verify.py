@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from podium.cli.budget.printing import OptionalDataset, RequiredLedger
+from podium.cli.budget.printing import OptionalDataset
 from podium.cli.exit_codes import UNSOUND
-from podium.cli.options import Format, TextFormatOption
+from podium.cli.options import Format, RequiredLedger, TextFormatOption
 from podium.cli.output import print_document, print_facts
 from podium.errors import InvalidArgument
 

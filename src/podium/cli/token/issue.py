@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -37,12 +38,9 @@ def create(
     from podium.service.store.tokens import Tokens
 
     settings = settings_in(config)
-    state = open_state(settings.state)
-    try:
+    with closing(open_state(settings.state)) as state:
         Datasets(settings, state).require_scope(dataset)
         secret, token = Tokens(state).create(name, role=role, datasets=dataset, days=days)
-    finally:
-        state.close()
     if form is Format.JSON:
         print_document({**token.to_json(), "secret": secret})
         return

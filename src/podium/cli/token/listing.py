@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from podium.cli.console import on_terminal, print_result
 from podium.cli.options import Format, TextFormatOption
 from podium.cli.output import print_document
@@ -21,11 +23,8 @@ def list_(*, config: Config, form: TextFormatOption = Format.TABLE) -> None:
     from podium.service.store.database import open_state
     from podium.service.store.tokens import Tokens
 
-    state = open_state(settings_in(config).state)
-    try:
+    with closing(open_state(settings_in(config).state)) as state:
         tokens = [token.to_json() for token in Tokens(state).all()]
-    finally:
-        state.close()
     if form is Format.JSON:
         print_document({"tokens": tokens})
         return

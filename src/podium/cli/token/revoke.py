@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -24,9 +25,6 @@ def revoke(
     from podium.service.store.database import open_state
     from podium.service.store.tokens import Tokens
 
-    state = open_state(settings_in(config).state)
-    try:
+    with closing(open_state(settings_in(config).state)) as state:
         token = Tokens(state).revoke(id_)
-    finally:
-        state.close()
     print_result(f"revoked the token of {token.name!r}")

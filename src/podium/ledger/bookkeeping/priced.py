@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from podium.ledger.bookkeeping.held import Terms
 from podium.privacy import Event
-from podium.privacy.gaussian import Chain, FoundChain, find_chain, steps_of
+from podium.privacy.gaussian import Chain, FoundChain, Step, find_chain, steps_of
 from podium.privacy.rounding import above
 
 __all__ = ["KeptByIdentity", "Offer", "PricedEvents", "priced_events"]
@@ -56,7 +56,7 @@ class PricedEvents:
     __slots__ = ("_at_zero", "_last", "_total", "steps")
 
     def __init__(self, total: Fraction, events: tuple[Event, ...]) -> None:
-        self.steps = steps_of(events)
+        self.steps: tuple[Step, ...] = steps_of(events)
         self._total = total
         self._last: dict[bool, Offer] = {}
         self._at_zero: Terms | None = None

@@ -27,7 +27,7 @@ from podium.mechanisms.shared_vote import SharedVoteTopK
 from podium.mechanisms.weights import Weights, spread_weights
 from podium.privacy import Guarantee
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise, PureMechanism
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource
 from podium.release import Release
 
@@ -70,7 +70,7 @@ class SizedKnownTopK:
     """
 
     reads: ClassVar[Reads] = Reads.ROUNDS
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/by-sizes.md", "Theorem 1"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/by-sizes.md", "Theorem 1")
     theorem: ClassVar[str] = f"{proofs[0]}: a mechanism chosen by noisy numbers of users"
 
     k: int

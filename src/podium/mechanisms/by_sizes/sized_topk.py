@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.exact import Number, positive_fraction, positive_integer
 from podium.mechanisms.by_sizes.clear_gap import is_within_reach
 from podium.mechanisms.by_sizes.decision import (
     BUCKETS,
@@ -27,6 +27,7 @@ from podium.mechanisms.by_sizes.decision import (
     largest_selection,
 )
 from podium.mechanisms.by_sizes.paid_numbers import after_numbers, pay_for_numbers, shown_number
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.reader import Reads, TableReader
@@ -35,7 +36,7 @@ from podium.mechanisms.truncated.laplace_histogram import TruncatedLaplaceHistog
 from podium.mechanisms.weights import Weights, spread_weights
 from podium.privacy import Guarantee, calibrate_epsilon, calibrate_gaussian, calibrate_sigma
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.privacy.theorems.conversion import split_delta
 from podium.randomness import BitSource
 from podium.release import Release
@@ -83,10 +84,7 @@ class SizedTopK:
     """
 
     reads: ClassVar[Reads] = Reads.ROUNDS
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/by-sizes.md", "Theorem 1"),
-        Proof("docs/proofs/by-sizes.md", "Theorem 3"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/by-sizes.md", "Theorem 1", "Theorem 3")
     theorem: ClassVar[str] = f"{proofs[0]}: a mechanism chosen by noisy numbers of users"
 
     k: int
@@ -101,7 +99,7 @@ class SizedTopK:
         put = object.__setattr__
         put(self, "k", positive_integer(k, "k"))
         put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
-        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "delta", unknown_domain_delta(delta))
         put(self, "k_bar", max(10 * self.k, 1000) if k_bar is None else positive_integer(k_bar, "k_bar"))
         bound = None if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
         put(self, "max_items_per_user", bound)

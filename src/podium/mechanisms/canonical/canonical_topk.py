@@ -19,6 +19,7 @@ from podium.exact import (
     ball_precision,
     dyadic_above,
     exact_fraction,
+    flag,
     positive_fraction,
     positive_integer,
     probability,
@@ -28,9 +29,9 @@ from podium.histogram import KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.canonical.classes import Loss, Ranking, block_size
 from podium.mechanisms.canonical.rejection import CanonicalNoise, SubsetSampler
-from podium.mechanisms.domain import flag, list_scores
+from podium.mechanisms.domain import list_scores
 from podium.privacy.events import Event, PureMechanism, SetSelection
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, system_bits
 from podium.release import Release
 
@@ -68,10 +69,7 @@ class CanonicalTopK(Mechanism):
         than k items.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/canonical.md", "section 4"),
-        Proof("docs/proofs/canonical.md", "section 5"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/canonical.md", "section 4", "section 5")
     theorem: ClassVar[str] = "Shekelyan & Loukides 2022, Theorems 3.5 and 4.1 (canonical Lipschitz mechanism)"
 
     k: int

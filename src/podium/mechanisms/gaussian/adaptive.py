@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from podium.exact import Number, positive_integer, probability
+from podium.exact import Number, positive_integer
 from podium.histogram import Item
 from podium.mechanisms.base import UNSAID
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.gaussian.asking import Asking, Find
 from podium.mechanisms.gaussian.in_rounds import FIRST, Found, MechanismInRounds, Rounds
 from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
@@ -85,8 +86,7 @@ class AdaptiveTopK(MechanismInRounds):
         clip: int = 1,
     ) -> None:
         self._put(k, mu_squared, max_items_per_user, counts)
-        hint = "An unknown domain cannot be private with delta=0."
-        object.__setattr__(self, "delta", probability(delta, "delta", hint=hint))
+        object.__setattr__(self, "delta", unknown_domain_delta(delta))
         object.__setattr__(self, "clip", positive_integer(clip, "clip"))
 
     @classmethod
@@ -94,7 +94,7 @@ class AdaptiveTopK(MechanismInRounds):
         cls, k: int, *, epsilon: Number, delta: Number, max_items_per_user: int = 1000, counts: bool = False
     ) -> AdaptiveTopK:
         """The mechanism whose whole release is (epsilon, delta)-DP: half of delta is for thresholds."""
-        whole = probability(delta, "delta", hint="An unknown domain cannot be private with delta=0.")
+        whole = unknown_domain_delta(delta)
         mu = calibrate_gaussian(epsilon, split_delta(whole, whole / 2))
         return cls(k, mu**2, whole / 2, max_items_per_user=max_items_per_user, counts=counts)
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
-from podium.exact import positive_fraction, positive_integer
+from podium.exact import flag, positive_fraction, positive_integer
 from podium.histogram import Item
 from podium.mechanisms.base import describe
-from podium.mechanisms.domain import flag
 from podium.mechanisms.gaussian.asking import Asking, Sizes, Sums, answered
 from podium.mechanisms.gaussian.border import EDGES, BorderWeights, floor_for
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts

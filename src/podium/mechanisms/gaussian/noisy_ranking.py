@@ -8,11 +8,12 @@ from fractions import Fraction
 from podium.exact import Number, positive_fraction, positive_integer
 from podium.histogram import Histogram
 from podium.mechanisms.base import describe
+from podium.mechanisms.domain import rank_by_noise
 from podium.mechanisms.weights import Weights
 from podium.privacy.events import Event, GaussianNoise
 from podium.privacy.guarantee import total
 from podium.privacy.proofs import Proof
-from podium.randomness import BitSource, grid_bits_for, race
+from podium.randomness import BitSource
 from podium.release import Receipt, Release
 
 __all__ = ["NoisyRanking"]
@@ -50,16 +51,7 @@ class NoisyRanking:
         """Run it once on the weighted counts of the domain."""
         groups = histogram.groups()
         scale = self.sigma * self.weights.unit
-        finish = race(
-            groups.scores,
-            k=self.k,
-            scale=scale,
-            noise="gaussian",
-            multiplicities=groups.multiplicities,
-            value_bits=grid_bits_for(scale),
-            bits=bits,
-        )
-        items = tuple(map(groups.name, finish.groups, finish.members))
+        items, values = rank_by_noise(groups, self.k, noise="gaussian", scale=scale, weights=self.weights, bits=bits)
         return Release(
             mechanism=type(self).__name__,
             outcome=items,
@@ -68,6 +60,6 @@ class NoisyRanking:
             guarantee=total([self.event]),
             theorem=str(_PROOF),
             parameters=describe(self),
-            values=tuple(value / self.weights.weight(1) for value in finish.values),
+            values=values,
             value_kind="counts",
         )

@@ -13,7 +13,7 @@ from podium.mechanisms.gaussian.in_rounds import FIRST, Found, MechanismInRounds
 from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
 from podium.privacy import calibrate_gaussian
 from podium.privacy.events import Event, GaussianNoise
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource
 
 __all__ = ["RefinedTopK"]
@@ -42,10 +42,7 @@ class RefinedTopK(MechanismInRounds):
         The reader counts distinct (user, item) pairs and cuts users by a rule that sees only their rows.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/adaptive.md", "Theorem 1"),
-        Proof("docs/proofs/adaptive.md", "Lemma 5"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/adaptive.md", "Theorem 1", "Lemma 5")
     theorem: ClassVar[str] = f"{proofs[0]}: adaptively chosen Gaussian noise"
 
     k: int

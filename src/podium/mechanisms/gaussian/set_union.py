@@ -11,15 +11,16 @@ from typing import ClassVar
 import flint
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.exact import Number, positive_fraction, positive_integer
 from podium.histogram import Histogram, Item
 from podium.mechanisms.base import Distribution, Mechanism, describe
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.exponential import ExponentialTopK
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.peeling import peeling_distribution
 from podium.mechanisms.weights import Weights, spread_weights
 from podium.privacy.events import Event, Selection
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource
 from podium.release import Release
 
@@ -66,7 +67,7 @@ class SetUnionThenTopK(Mechanism):
         Weighted sums as in GaussianSparseHistogram with ``weights``; each user adds at most 1 to each plain count.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/gaussian-histograms.md", "Theorem 2"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/gaussian-histograms.md", "Theorem 2")
     theorem: ClassVar[str] = f"{proofs[0]} (set union, then peeling), after Dick, Joseph & Raman 2026"
 
     k: int
@@ -88,7 +89,7 @@ class SetUnionThenTopK(Mechanism):
         put = object.__setattr__
         put(self, "k", positive_integer(k, "k"))
         put(self, "epsilon_per_item", positive_fraction(epsilon_per_item, "epsilon_per_item"))
-        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "delta", unknown_domain_delta(delta))
         put(self, "max_items_per_user", positive_integer(max_items_per_user, "max_items_per_user"))
         put(self, "sigma", GaussianSparseHistogram(delta=delta, sigma=sigma, rho=rho, weights=self.weights).sigma)
 

@@ -8,8 +8,9 @@ from functools import lru_cache
 from typing import ClassVar
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.exact import Number, positive_fraction, positive_integer
 from podium.mechanisms.base import UNSAID
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.gaussian.level_distribution import NormalNoise, StandardNoise
 from podium.mechanisms.noisy_histogram import NoisyHistogram
 from podium.mechanisms.weights import Weights
@@ -81,7 +82,7 @@ class GaussianSparseHistogram(NoisyHistogram):
         put = object.__setattr__
         put(self, "clip", positive_integer(clip, "clip"))
         put(self, "k", None if k is None else positive_integer(k, "k"))
-        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "delta", unknown_domain_delta(delta))
         put(self, "weights", _one_weighting(weights, max_items_per_user))
         put(self, "sigma", self._scale(sigma, rho))
 

@@ -17,7 +17,7 @@ from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
 from podium.privacy.guarantee import Guarantee, total
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource
 from podium.release import GroupedRelease, GroupLists, RankedList, Receipt, Release
 
@@ -51,11 +51,8 @@ class GroupedRounds(InFewGroups[AdaptiveTopK]):
 
     reads: ClassVar[Reads] = Reads.GROUPS_IN_ROUNDS
     first_edges: ClassVar[tuple[int, ...] | None] = None
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/groups.md", "Theorem 5"),
-        Proof("docs/proofs/groups.md", "Theorem 6"),
-        Proof("docs/proofs/groups.md", "Theorem 3"),
-        Proof("docs/proofs/groups.md", "Lemma 2"),
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in(
+        "docs/proofs/groups.md", "Theorem 5", "Theorem 6", "Theorem 3", "Lemma 2"
     )
     theorem: ClassVar[str] = f"{proofs[0]}: rounds in every group, where a user counts in few"
 

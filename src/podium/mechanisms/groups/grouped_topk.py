@@ -19,7 +19,7 @@ from podium.mechanisms.groups.screening import Screen
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.reader import Reads
 from podium.privacy.events import BottomEvent, Event, HiddenItems, LimitedDomainCall
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource
 from podium.release import BOTTOM, GroupedRelease, GroupLists, Outcome, RankedList, Receipt, Release
 
@@ -62,12 +62,8 @@ class GroupedTopK(InFewGroups[Mechanism], Mechanism):
     """
 
     reads: ClassVar[Reads] = Reads.GROUPS
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/groups.md", "Theorem 1"),
-        Proof("docs/proofs/groups.md", "Theorem 2"),
-        Proof("docs/proofs/groups.md", "Theorem 3"),
-        Proof("docs/proofs/groups.md", "Theorem 4"),
-        Proof("docs/proofs/groups.md", "Lemma 1"),
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in(
+        "docs/proofs/groups.md", "Theorem 1", "Theorem 2", "Theorem 3", "Theorem 4", "Lemma 1"
     )
     theorem: ClassVar[str] = f"{proofs[0]}: a user counts in few groups"
 

@@ -19,7 +19,7 @@ from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy.events import Event, GaussianNoise
 from podium.privacy.guarantee import Guarantee, total
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource
 from podium.release import GroupedRelease, Receipt, Release
 
@@ -57,8 +57,7 @@ class GroupedRoundsAtClip(AtChosenClip):
     first_edges: ClassVar[tuple[int, ...] | None] = None
     proofs: ClassVar[tuple[Proof, ...]] = (
         Proof("docs/proofs/groups.md", "Theorem 9"),
-        Proof("docs/proofs/measures.md", "Theorem 3"),
-        Proof("docs/proofs/measures.md", "Theorem 6"),
+        *proofs_in("docs/proofs/measures.md", "Theorem 3", "Theorem 6"),
     )
     theorem: ClassVar[str] = f"{proofs[0]}: one clip for the rounds of all groups, paid for once"
 

@@ -10,13 +10,13 @@ from typing import ClassVar
 
 import flint
 
-from podium.exact import Number, ball, positive_fraction, positive_integer
+from podium.exact import Number, ball, flag, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import flag, list_scores
+from podium.mechanisms.domain import list_scores
 from podium.mechanisms.joint.sampler import Ladder, SequenceSampler
 from podium.privacy.events import Event, SetSelection
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, system_bits
 from podium.release import Release
 
@@ -49,10 +49,7 @@ class JointTopK(Mechanism):
         A known domain of at least k items; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/joint.md", "section 2"),
-        Proof("docs/proofs/joint.md", "section 3"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/joint.md", "section 2", "section 3")
     theorem: ClassVar[str] = "Gillenwater, Joseph, Medina & Diaz 2022 (joint exponential mechanism), bounded range"
 
     k: int

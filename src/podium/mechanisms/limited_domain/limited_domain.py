@@ -17,19 +17,20 @@ from podium.exact import (
     ball,
     ball_precision,
     dyadic_above,
+    flag,
     positive_fraction,
     positive_integer,
-    probability,
     rational_bounds,
 )
 from podium.histogram import Histogram, Item, TopRows
 from podium.mechanisms.base import UNSAID, UNSAID_NONE, Distribution, Mechanism, certified_floats, describe
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.limited_domain.laplace import laplace_cost
 from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_distribution
 from podium.mechanisms.peeling import peeling_distribution
 from podium.mechanisms.reader import Reads
 from podium.privacy.events import Event, Selection, limited_domain_events
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit
 from podium.release import BOTTOM, Outcome, Release
 
@@ -86,13 +87,8 @@ class LimitedDomain(Mechanism):
 
     reads: ClassVar[Reads] = Reads.TOP_ROWS
     proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/limited-domain.md", "Theorem 1"),
-        Proof("docs/proofs/limited-domain.md", "Theorem 2"),
-        Proof("docs/proofs/limited-domain.md", "Theorem 3"),
-        Proof("docs/proofs/limited-domain.md", "section 3"),
-        Proof("docs/proofs/limited-domain.md", "section 9"),
-        Proof("docs/proofs/measures.md", "Theorem 1"),
-        Proof("docs/proofs/measures.md", "Theorem 2"),
+        *proofs_in("docs/proofs/limited-domain.md", "Theorem 1", "Theorem 2", "Theorem 3", "section 3", "section 9"),
+        *proofs_in("docs/proofs/measures.md", "Theorem 1", "Theorem 2"),
     )
     theorem: ClassVar[str] = "Durfee & Rogers 2019, Theorems 1 and 2 (limited domain, pay what you get)"
     grid_bits: ClassVar[int] = 20
@@ -124,15 +120,13 @@ class LimitedDomain(Mechanism):
         put(self, "k", positive_integer(k, "k"))
         put(self, "k_bar", k_bar if isinstance(k_bar, PrivateKBar) else positive_integer(k_bar, "k_bar"))
         put(self, "epsilon_per_item", positive_fraction(epsilon_per_item, "epsilon_per_item"))
-        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "delta", unknown_domain_delta(delta))
         bound = None if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
         put(self, "max_items_per_user", bound)
         if noise not in ("gumbel", "laplace"):
             raise InvalidArgument("noise", noise, allowed="'gumbel' or 'laplace'")
-        if not isinstance(strict, bool):
-            raise InvalidArgument("strict", strict, allowed="True or False")
         put(self, "noise", noise)
-        put(self, "strict", strict)
+        put(self, "strict", flag(strict, "strict"))
         put(self, "clip", positive_integer(clip, "clip"))
         put(self, "at_least", None if at_least is None else positive_fraction(at_least, "at_least"))
         if self.max_rows < self.k:

@@ -7,13 +7,14 @@ from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
 from podium.errors import BudgetExceeded
-from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.exact import Number, positive_fraction, positive_integer
 from podium.histogram import Histogram
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
 from podium.privacy.costs import Cost, worst_case
 from podium.privacy.events import Event, LimitedDomainCall, Selection
 from podium.privacy.guarantee import Guarantee
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.privacy.theorems.composition import limited_domain_delta
 from podium.randomness import BitSource
 from podium.release import Receipt, Release
@@ -53,13 +54,13 @@ class PayWhatYouGet:
     reads, and gives back what did not come out. A call that fails after the reservation gives nothing back.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/limited-domain.md", "Theorem 5"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/limited-domain.md", "Theorem 5")
 
     def __init__(self, k_star: int, l_star: int, epsilon_per_item: Number, delta: Number) -> None:
         self.k_star: int = positive_integer(k_star, "k_star")
         self.l_star: int = positive_integer(l_star, "l_star")
         self.epsilon_per_item: Fraction = positive_fraction(epsilon_per_item, "epsilon_per_item")
-        self.delta: Fraction = probability(delta, "delta", hint="An unknown domain cannot be private with delta=0.")
+        self.delta: Fraction = unknown_domain_delta(delta)
         self._lock = threading.Lock()
         self._left = Remaining(self.k_star, self.l_star)
         self._events: tuple[Event, ...] = ()

@@ -9,11 +9,10 @@ from typing import ClassVar
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer
+from podium.mechanisms.measures.amount_histograms import AmountHistograms
 from podium.mechanisms.measures.amounts import Amounts, estimate_amounts
-from podium.privacy.calibration import calibrate_sigma
-from podium.privacy.events import GaussianNoise
-from podium.privacy.proofs import Proof
-from podium.randomness import BitSource, grid_bits_for, noisy_values
+from podium.privacy.proofs import Proof, proofs_in
+from podium.randomness import BitSource
 
 __all__ = ["BUCKETS", "RESOLUTION", "ClipChoice"]
 
@@ -21,11 +20,10 @@ BUCKETS = 41
 """Buckets 0 to 40: amounts up to 1, up to 2, up to 4, ...; the last one has no upper end."""
 RESOLUTION = 1 << 20
 """Pairs are counted in units of 1/RESOLUTION of a user."""
-_SENSITIVITY_SQUARED = 2
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class ClipChoice:
+class ClipChoice(AmountHistograms):
     """How large the amounts of users are, and how many items users have: noisy histograms, to choose clips from.
 
     Guarantee
@@ -45,7 +43,7 @@ class ClipChoice:
     Every choice that follows is post-processing: one release serves a clip for selecting and another for measuring.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/measures.md", "Theorem 3"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/measures.md", "Theorem 3")
     theorem: ClassVar[str] = f"{proofs[0]}: Gaussian noise on two histograms"
 
     rho: Fraction
@@ -59,14 +57,8 @@ class ClipChoice:
         object.__setattr__(self, "buckets", number)
 
     @property
-    def sigma(self) -> Fraction:
-        """The noise of each entry, rounded up."""
-        return calibrate_sigma(self.rho, sensitivity_squared=_SENSITIVITY_SQUARED)
-
-    @property
-    def event(self) -> GaussianNoise:
-        """What the two histograms cost together, whatever comes out."""
-        return GaussianNoise(self.sigma, sensitivity_squared=_SENSITIVITY_SQUARED)
+    def _sensitivity_squared(self) -> int:
+        return 2
 
     def noisy(
         self, histograms: tuple[Sequence[int], Sequence[int]], *, bits: BitSource | None = None
@@ -75,10 +67,7 @@ class ClipChoice:
         parts, users = histograms
         if len(parts) != self.buckets or len(users) != self.buckets:
             raise InvalidArgument("histograms", "other buckets", allowed=f"two with {self.buckets} buckets each")
-        exact = [*(Fraction(part, RESOLUTION) for part in parts), *users]
-        released = noisy_values(
-            exact, scale=self.sigma, noise="gaussian", grid_bits=grid_bits_for(self.sigma), bits=bits
-        )
+        released = self._add_noise([*(Fraction(part, RESOLUTION) for part in parts), *users], bits)
         return tuple(released[: self.buckets]), tuple(released[self.buckets :])
 
     def release(self, histograms: tuple[Sequence[int], Sequence[int]], *, bits: BitSource | None = None) -> Amounts:

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from podium.exact import Number, positive_fraction
-from podium.mechanisms.domain import flag
+from podium.exact import Number, flag, positive_fraction
+from podium.mechanisms.measures.amount_histograms import AmountHistograms
 from podium.mechanisms.measures.amounts import Totals, estimate_totals
 from podium.mechanisms.measures.clip_choice import BUCKETS, RESOLUTION
-from podium.privacy.calibration import calibrate_sigma
-from podium.privacy.events import GaussianNoise
-from podium.privacy.proofs import Proof
-from podium.randomness import BitSource, grid_bits_for, noisy_values
+from podium.privacy.proofs import Proof, proofs_in
+from podium.randomness import BitSource
 
 if TYPE_CHECKING:
     from podium.mechanisms.reader import AmountsReader
@@ -23,7 +21,7 @@ __all__ = ["NormChoice"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class NormChoice:
+class NormChoice(AmountHistograms):
     """How long the vectors of users are and what they add up to: noisy histograms, to choose a length from.
 
     Guarantee
@@ -40,7 +38,7 @@ class NormChoice:
         The histograms are sums over users of what each adds as above. Users without pairs add nothing.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/measures.md", "Theorem 11"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/measures.md", "Theorem 11")
     theorem: ClassVar[str] = f"{proofs[0]}: Gaussian noise on histograms"
 
     rho: Fraction
@@ -54,20 +52,9 @@ class NormChoice:
     def _sensitivity_squared(self) -> int:
         return 3 if self.values else 2
 
-    @property
-    def sigma(self) -> Fraction:
-        """The noise of each entry, rounded up."""
-        return calibrate_sigma(self.rho, sensitivity_squared=self._sensitivity_squared)
-
-    @property
-    def event(self) -> GaussianNoise:
-        """What the histograms cost together, whatever comes out."""
-        return GaussianNoise(self.sigma, sensitivity_squared=self._sensitivity_squared)
-
     def noisy(self, histograms: Sequence[Sequence[int | Fraction]], *, bits: BitSource | None = None) -> list[Fraction]:
         """All entries with noise, one histogram after the other."""
-        exact = [entry for histogram in histograms for entry in histogram]
-        return noisy_values(exact, scale=self.sigma, noise="gaussian", grid_bits=grid_bits_for(self.sigma), bits=bits)
+        return self._add_noise([entry for histogram in histograms for entry in histogram], bits)
 
     def release(self, reader: AmountsReader, *, bits: BitSource | None = None) -> tuple[Totals, Totals]:
         """What a length for selecting follows from, and a clip for measuring: the same unless there are ``values``."""

@@ -24,7 +24,7 @@ from podium.mechanisms.reader import AmountsReader, Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy import Guarantee, calibrate_sigma
 from podium.privacy.events import Event, GaussianNoise
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource
 from podium.release import Receipt, Release
 
@@ -70,11 +70,7 @@ class MeasuredTopK:
 
     reads: ClassVar[Reads] = Reads.ROUNDS
     first_edges: ClassVar[tuple[int, ...] | None] = None
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/measures.md", "Theorem 5"),
-        Proof("docs/proofs/measures.md", "Theorem 7"),
-        Proof("docs/proofs/measures.md", "Theorem 10"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/measures.md", "Theorem 5", "Theorem 7", "Theorem 10")
     theorem: ClassVar[str] = f"{proofs[0]}: a selection on sums at a clip that is public or was paid for"
 
     k: int

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.exact import Number, positive_fraction, positive_integer
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.measures.norm_cutoff import norm_cutoff
 from podium.mechanisms.measures.norm_weights import NormWeights
 from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 
 __all__ = ["NormedHistogram"]
 
@@ -41,7 +42,7 @@ class NormedHistogram(TruncatedGaussianHistogram):
         and adds ``weights.weight(Q)`` times G to each. Sums are these integers.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/measures.md", "Theorem 8"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/measures.md", "Theorem 8")
     theorem: ClassVar[str] = f"{proofs[0]} (vectors of one length); Balle & Wang 2018 (Gaussian noise)"
 
     weights: NormWeights  # type: ignore[assignment] # it has what is read of weights here
@@ -50,7 +51,7 @@ class NormedHistogram(TruncatedGaussianHistogram):
         put = object.__setattr__
         put(self, "clip", weights.clip)
         put(self, "k", None if k is None else positive_integer(k, "k"))
-        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "delta", unknown_domain_delta(delta))
         put(self, "weights", weights)
         put(self, "sigma", positive_fraction(sigma, "sigma"))
 

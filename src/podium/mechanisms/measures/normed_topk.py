@@ -17,7 +17,7 @@ from podium.mechanisms.measures.norm_weights import MAX_NORMED_ITEMS, NormWeight
 from podium.mechanisms.measures.normed_histogram import NormedHistogram
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import GaussianNoise
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, centred_values, grid_bits_for, noisy_values
 
 __all__ = ["NormedTopK"]
@@ -47,8 +47,7 @@ class NormedTopK(AdaptiveTopK):
     """
 
     proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/measures.md", "Theorem 8"),
-        Proof("docs/proofs/measures.md", "Theorem 10"),
+        *proofs_in("docs/proofs/measures.md", "Theorem 8", "Theorem 10"),
         Proof("docs/proofs/adaptive.md", "Theorem 2"),
     )
     theorem: ClassVar[str] = f"{proofs[1]}: adaptively chosen Gaussian noise on vectors of one length"

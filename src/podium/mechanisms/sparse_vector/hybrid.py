@@ -12,10 +12,10 @@ import flint
 import numpy as np
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, positive_fraction, positive_integer
+from podium.exact import Number, flag
 from podium.histogram import Groups, Item, KnownDomain
-from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import domain_size, flag, list_scores
+from podium.mechanisms.base import Distribution
+from podium.mechanisms.domain import domain_size, list_scores
 from podium.mechanisms.sparse_vector.hybrid_distribution import (
     Candidate,
     Field,
@@ -24,9 +24,9 @@ from podium.mechanisms.sparse_vector.hybrid_distribution import (
     level_density,
 )
 from podium.mechanisms.sparse_vector.scales import GapScales
-from podium.mechanisms.sparse_vector.threshold_budget import Movement, movement_of, require_threshold, resolve_theta
-from podium.privacy.events import Event, PureMechanism
-from podium.privacy.proofs import Proof
+from podium.mechanisms.sparse_vector.threshold_budget import AboveThreshold, Movement, movement_of, resolve_theta
+from podium.privacy.events import PureMechanism
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, grid_bits_for, race
 from podium.release import BOTTOM, Release
 
@@ -45,7 +45,7 @@ class HybridScales:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class HybridTopK(Mechanism):
+class HybridTopK(AboveThreshold):
     """The k items of largest noisy count, in order, cut at a noisy public threshold; with gaps for free.
 
     Use
@@ -74,12 +74,8 @@ class HybridTopK(Mechanism):
         A known domain; each user moves each count by at most 1 (or Scores as stated).
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/thresholds-and-gaps.md", "Theorem 2"),
-        Proof("docs/proofs/thresholds-and-gaps.md", "Theorem 3"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/thresholds-and-gaps.md", "Theorem 2", "Theorem 3")
     theorem: ClassVar[str] = "Ding et al. 2021, Lemmas 7 and 8 (hybrids of noisy top-k and sparse vector)"
-    grid_bits: ClassVar[int] = 20
 
     threshold: Fraction
     k: int
@@ -98,10 +94,8 @@ class HybridTopK(Mechanism):
         theta: Number | None = None,
         monotone: bool = True,
     ) -> None:
+        self._put(threshold, k, epsilon)
         put = object.__setattr__
-        put(self, "threshold", require_threshold(threshold))
-        put(self, "k", positive_integer(k, "k"))
-        put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
         if first not in get_args(Priority):
             raise InvalidArgument("first", first, allowed="'identities' or 'estimates'")
         if first == "identities" and theta is not None:
@@ -114,11 +108,6 @@ class HybridTopK(Mechanism):
         put(self, "first", first)
         put(self, "monotone", flag(monotone, "monotone"))
         put(self, "theta", None if first == "identities" else resolve_theta(theta, self.k, monotone=monotone))
-
-    @property
-    def worst_case(self) -> tuple[Event, ...]:
-        """One pure mechanism of epsilon."""
-        return (PureMechanism(self.epsilon),)
 
     def cost(self, outcome: Sequence[Item]) -> Fraction:
         """What an outcome costs."""

@@ -11,15 +11,15 @@ from typing import ClassVar, NamedTuple, cast, get_args
 import flint
 
 from podium.errors import BudgetExceeded, InvalidArgument
-from podium.exact import Number, exact_fraction, positive_fraction, positive_integer
+from podium.exact import Number, exact_fraction, flag, positive_integer
 from podium.histogram import Item, KnownDomain, Scores, item_order
-from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import domain_size, flag, list_scores
+from podium.mechanisms.base import Distribution
+from podium.mechanisms.domain import domain_size, list_scores
 from podium.mechanisms.sparse_vector.distribution import Found, sparse_density, sparse_distribution
 from podium.mechanisms.sparse_vector.scales import Branch, GapScales, SparseNoise, SparsePlan, sparse_plan
-from podium.mechanisms.sparse_vector.threshold_budget import Movement, movement_of, require_threshold, resolve_theta
-from podium.privacy.events import Event, PureMechanism
-from podium.privacy.proofs import Proof
+from podium.mechanisms.sparse_vector.threshold_budget import AboveThreshold, Movement, movement_of, resolve_theta
+from podium.privacy.events import PureMechanism
+from podium.privacy.proofs import Proof, proofs_in
 from podium.randomness import BitSource, NoisyNumber, geometric, grid_bits_for
 from podium.release import Receipt, Release
 
@@ -42,7 +42,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class SparseVector(Mechanism):
+class SparseVector(AboveThreshold):
     """Which queries lie above a public threshold, in the order they are asked, with the gaps to it for free.
 
     Use
@@ -74,9 +74,8 @@ class SparseVector(Mechanism):
         except through earlier answers.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/thresholds-and-gaps.md", "Theorem 1"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/thresholds-and-gaps.md", "Theorem 1")
     theorem: ClassVar[str] = "Ding et al. 2021, Theorem 2 (adaptive sparse vector with gap), for any number of branches"
-    grid_bits: ClassVar[int] = 20
 
     threshold: Fraction
     k: int
@@ -98,10 +97,8 @@ class SparseVector(Mechanism):
         theta: Number | None = None,
         monotone: bool = True,
     ) -> None:
+        self._put(threshold, k, epsilon)
         put = object.__setattr__
-        put(self, "threshold", require_threshold(threshold))
-        put(self, "k", positive_integer(k, "k"))
-        put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
         put(self, "branches", _require_branches(branches, adaptive=flag(adaptive, "adaptive")))
         if noise not in get_args(SparseNoise):
             raise InvalidArgument("noise", noise, allowed="one of " + ", ".join(get_args(SparseNoise)))
@@ -120,11 +117,6 @@ class SparseVector(Mechanism):
     def adaptive(self) -> bool:
         """Whether queries far above the threshold cost less than others."""
         return self.branches > 1
-
-    @property
-    def worst_case(self) -> tuple[Event, ...]:
-        """One pure mechanism of epsilon."""
-        return (PureMechanism(self.epsilon),)
 
     def plan(self, *, rises_by: Number = 1, falls_by: Number | None = None) -> SparsePlan:
         """The public scales, prices and margins for queries that one more user moves by -falls_by to rises_by.

@@ -8,15 +8,49 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, exact_fraction, probability
+from podium.exact import Number, exact_fraction, positive_fraction, positive_integer, probability
 from podium.histogram import KnownDomain, Scores
+from podium.mechanisms.base import Mechanism
+from podium.privacy.events import Event, PureMechanism
 
-__all__ = ["MAX_THRESHOLD", "Movement", "movement_of", "optimal_theta", "require_threshold", "resolve_theta"]
+__all__ = [
+    "MAX_THRESHOLD",
+    "AboveThreshold",
+    "Movement",
+    "movement_of",
+    "optimal_theta",
+    "require_threshold",
+    "resolve_theta",
+]
 
 MAX_THRESHOLD = 1 << 62
 _THETA_STEPS = 1 << 20
+
+
+class AboveThreshold(Mechanism):
+    """What lies above a noisy public threshold, for one pure epsilon; subclasses are frozen dataclasses."""
+
+    __slots__ = ()
+    grid_bits: ClassVar[int] = 20
+
+    threshold: Fraction
+    k: int
+    epsilon: Fraction
+    monotone: bool
+
+    def _put(self, threshold: Number, k: int, epsilon: Number) -> None:
+        put = object.__setattr__
+        put(self, "threshold", require_threshold(threshold))
+        put(self, "k", positive_integer(k, "k"))
+        put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
+
+    @property
+    def worst_case(self) -> tuple[Event, ...]:
+        """One pure mechanism of epsilon."""
+        return (PureMechanism(self.epsilon),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from podium.mechanisms.gaussian.level_distribution import StandardNoise
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.truncated.cutoff_noise import CutOffNoise
 from podium.mechanisms.truncated.cutoffs import gaussian_cutoff
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 
 __all__ = ["TruncatedGaussianHistogram"]
 
@@ -46,7 +46,7 @@ class TruncatedGaussianHistogram(GaussianSparseHistogram):
     size: ``count_sigma`` is above its standard deviation.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/truncated-noise.md", "Theorem 1"),)
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/truncated-noise.md", "Theorem 1")
     theorem: ClassVar[str] = (
         f"{proofs[0]} (Gaussian noise cut off at the threshold); Balle & Wang 2018 (Gaussian noise)"
     )

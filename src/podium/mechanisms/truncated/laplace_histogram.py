@@ -7,14 +7,15 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.exact import Number, positive_fraction, positive_integer
+from podium.mechanisms.domain import unknown_domain_delta
 from podium.mechanisms.gaussian.level_distribution import StandardNoise
 from podium.mechanisms.noisy_histogram import NoisyHistogram
 from podium.mechanisms.truncated.cutoff_noise import CutOffNoise
 from podium.mechanisms.truncated.cutoffs import laplace_cutoff
-from podium.mechanisms.weights import Weights, shared_weights
+from podium.mechanisms.weights import SharesOneVote
 from podium.privacy.events import Event, HiddenItems, LaplaceNoise
-from podium.privacy.proofs import Proof
+from podium.privacy.proofs import Proof, proofs_in
 
 __all__ = ["TruncatedLaplaceHistogram"]
 
@@ -22,7 +23,7 @@ _MAX_ITEMS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class TruncatedLaplaceHistogram(NoisyHistogram):
+class TruncatedLaplaceHistogram(SharesOneVote, NoisyHistogram):
     """The items whose shared count plus Laplace noise cut off at a public bound passes that bound, in order.
 
     Use
@@ -50,10 +51,7 @@ class TruncatedLaplaceHistogram(NoisyHistogram):
     mechanism, of which the release is post-processing.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/truncated-noise.md", "Theorem 2"),
-        Proof("docs/proofs/truncated-noise.md", "Theorem 3"),
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/truncated-noise.md", "Theorem 2", "Theorem 3")
     theorem: ClassVar[str] = f"{proofs[0]} (noise cut off at the threshold); Theorem 3 there for zCDP"
     family: ClassVar[Literal["gaussian", "laplace"]] = "laplace"
 
@@ -66,23 +64,13 @@ class TruncatedLaplaceHistogram(NoisyHistogram):
         put = object.__setattr__
         put(self, "k", None if k is None else positive_integer(k, "k"))
         put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
-        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "delta", unknown_domain_delta(delta))
         put(self, "max_items_per_user", _cap(max_items_per_user))
 
     @property
     def worst_case(self) -> tuple[Event, ...]:
         """Laplace noise on what may come out either way, and what hides the rest; never less is paid."""
         return LaplaceNoise(self.epsilon * self.weights.total_sensitivity), HiddenItems(self.delta)
-
-    @property
-    def weights(self) -> Weights:
-        """What a user with t items adds to each of them: a share of 1, rounded down."""
-        return shared_weights(self.max_items_per_user)
-
-    @property
-    def first_weights(self) -> Weights:
-        """How much one user adds to each item."""
-        return self.weights
 
     @property
     def threshold(self) -> Fraction:

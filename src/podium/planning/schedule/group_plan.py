@@ -73,26 +73,14 @@ class GroupedSchedulePlan(SchedulePromise):
             f"{display(self.limits.rho or Fraction(0))} {self._carried()}"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Exact numbers as text, and the sentences."""
-        epsilon, delta = self.loss(self.schedule.periods)
+    def _list_data(self) -> dict[str, Any]:
         rho, hidden = self.share(self.sharing.lists[0])
         return {
-            "k": self.k,
-            "unit": self.unit.value,
-            "start": self.schedule.start.isoformat(),
-            "every": self.schedule.every.value,
-            "periods": self.schedule.periods,
-            "span": self.schedule.span,
-            "promise": self.guarantee.to_dict(),
             "groups": self.groups,
             "list_rho": str(rho),
             "list_delta": str(hidden),
             "lists": len(self.sharing.lists),
             "found_from": str(self.first.reach),
-            "every_period": {"epsilon": str(epsilon), "delta": str(delta)},
-            "facts": dict(self.facts()),
-            **({} if self.measure is None else {"by": self.measure.by, "clip": str(self._largest)}),
         }
 
 
@@ -114,10 +102,7 @@ def plan_grouped_schedule(
             "unit", protected.value, allowed="'user' where windows overlap and there is a list for each group",
             hint=_HINT,
         )  # fmt: skip
-    if alone and remeasure is not None:
-        raise InvalidArgument(
-            "remeasure", remeasure, allowed="None with unit='user-period', where every period has a budget of its own"
-        )
+    protected.check_remeasure(remeasure)
     guarantee = Guarantee.of(epsilon, delta)
     if guarantee.cost.delta == 0:
         raise no_delta(delta, "state a delta")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from podium.planning.facts import MeasureFacts
 from podium.planning.schedule.calendar import Schedule
@@ -45,6 +46,31 @@ class SchedulePromise(Document):
 
     def loss(self, periods: int) -> tuple[Fraction, Fraction]:
         """The total (epsilon, delta) of a user with rows in ``periods`` consecutive periods."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Exact numbers as text, and the sentences."""
+        epsilon, delta = self.loss(self.schedule.periods)
+        return {
+            "k": self.k,
+            "unit": self.unit.value,
+            "start": self.schedule.start.isoformat(),
+            "every": self.schedule.every.value,
+            "periods": self.schedule.periods,
+            "span": self.schedule.span,
+            "promise": self.guarantee.to_dict(),
+            **self._list_data(),
+            "every_period": {"epsilon": str(epsilon), "delta": str(delta)},
+            "facts": dict(self.facts()),
+            **({} if self.measure is None else {"by": self.measure.by, "clip": str(self._largest)}),
+        }
+
+    def facts(self) -> list[tuple[str, str]]:
+        """The plan in labelled lines, for people."""
+        raise NotImplementedError
+
+    def _list_data(self) -> dict[str, Any]:
+        """The numbers of the lists, exact, as text."""
         raise NotImplementedError
 
     def _first_facts(self) -> list[tuple[str, str]]:

@@ -7,14 +7,12 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-import flint
-
 from podium.errors import InvalidArgument
-from podium.exact import Number, ball, ball_precision, dyadic_above, exact_integer, rational_bounds
+from podium.exact import Number, exact_integer
 from podium.mechanisms import TruncatedGaussianHistogram
 from podium.mechanisms.measures.clipped_sums import grid_bits_of
 from podium.planning.facts import MAX_K, Facts, MeasureFacts
-from podium.planning.reach import MISS_PROBABILITY, round_up
+from podium.planning.reach import MISS_PROBABILITY, log_over, round_up
 from podium.planning.schedule.calendar import Schedule
 from podium.planning.schedule.promise import SchedulePromise, some_periods
 from podium.planning.schedule.shares import RemainingBudget, Sharing, Unit, candidates_for, stage_for
@@ -27,7 +25,6 @@ DEFAULT_MAX_ITEMS_PER_USER = 1_000
 """How many items of a user count in a round of finding, by default."""
 _NORMAL_QUANTILE = Fraction(1645, 1000)
 """A standard normal variable is below it with probability 0.95."""
-_BITS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +57,7 @@ class SchedulePlan(SchedulePromise):
 
     def _lead(self, epsilon: Fraction) -> Fraction:
         others = max(self.domain_size - self.k, 1)
-        with ball_precision(96):
-            value: flint.arb = ball(Fraction(others) / MISS_PROBABILITY).log() / ball(epsilon)
-            users = dyadic_above(rational_bounds(value)[1], _BITS)
+        users = log_over(Fraction(others) / MISS_PROBABILITY, epsilon)
         # Sums are rounded down to a part of the clip: docs/proofs/measures.md, Theorem 7.
         step = Fraction(1, 1 << grid_bits_of(epsilon))
         return users if self.measure is None else (users + step) * self._largest
@@ -182,17 +177,8 @@ class SchedulePlan(SchedulePromise):
         most = f"epsilon {display(self.guarantee.epsilon())}" if self.by_epsilon else f"rho {display(self.limits.rho)}"
         return f"{text}; at most {most} {self._carried()}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Exact numbers as text, and the sentences."""
-        epsilon, delta = self.loss(self.schedule.periods)
+    def _list_data(self) -> dict[str, Any]:
         return {
-            "k": self.k,
-            "unit": self.unit.value,
-            "start": self.schedule.start.isoformat(),
-            "every": self.schedule.every.value,
-            "periods": self.schedule.periods,
-            "span": self.schedule.span,
-            "promise": self.guarantee.to_dict(),
             "epsilon_per_item": str(self.epsilon_per_item),
             "list_rho": str(self.list_rho),
             "lead": str(self.lead),
@@ -200,9 +186,6 @@ class SchedulePlan(SchedulePromise):
             "domain_size": self.domain_size,
             "rounds_of_finding": self.sharing.rounds,
             "found_from": None if self.found_from is None else str(self.found_from),
-            "every_period": {"epsilon": str(epsilon), "delta": str(delta)},
-            "facts": dict(self.facts()),
-            **({} if self.measure is None else {"by": self.measure.by, "clip": str(self._largest)}),
         }
 
 
@@ -270,10 +253,7 @@ def _check_unit(protected: Unit, schedule: Schedule, remeasure: int | None) -> N
             allowed="'user' with window='growing'",
             hint="Rows of the first period are in every list of a growing window, so the whole schedule counts.",
         )
-    if protected is Unit.USER_PERIOD and remeasure is not None:
-        raise InvalidArgument(
-            "remeasure", remeasure, allowed="None with unit='user-period', where every period has a budget of its own"
-        )
+    protected.check_remeasure(remeasure)
 
 
 def no_delta(delta: Number, instead: str) -> InvalidArgument:

@@ -48,6 +48,15 @@ class Unit(StrEnum):
             )
         return cls(name)
 
+    def check_remeasure(self, remeasure: int | None) -> None:
+        """Raise if lists were to be repeated in other periods and each period has a budget of its own."""
+        if self is Unit.USER_PERIOD and remeasure is not None:
+            raise InvalidArgument(
+                "remeasure",
+                remeasure,
+                allowed="None with unit='user-period', where every period has a budget of its own",
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class RemainingBudget:

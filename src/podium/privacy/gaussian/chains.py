@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction, exact_integer
+from podium.privacy.documents import read_object
 from podium.privacy.gaussian.prices import nodes, price, required_remainder
 from podium.privacy.gaussian.steps import Step
 from podium.privacy.rounding import decimal_repr
@@ -103,11 +104,7 @@ class Chain:
     @classmethod
     def from_json(cls, text: str) -> Chain:
         """The chain that ``to_json`` wrote."""
-        try:
-            document = json.loads(text)
-        except (RecursionError, TypeError, ValueError):
-            document = None
-        return cls.from_dict(document)
+        return cls.from_dict(read_object(text))
 
     @classmethod
     def from_dict(cls, document: object) -> Chain:

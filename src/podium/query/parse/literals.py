@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Callable
 from decimal import Decimal
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -18,6 +20,8 @@ from podium.query.predicate import Literal
 from podium.query.schema import Column, Kind
 
 __all__ = ["literal_for", "literal_text"]
+
+T = TypeVar("T")
 
 _INTEGERS = range(-(2**63), 2**63)
 _MAX_TEXT_LENGTH = 1_000
@@ -96,9 +100,9 @@ def _value(column: Column, node: exp.Expr) -> Literal | None:
     if column.kind is Kind.BOOLEAN:
         return bool(node.this) if type(node) is exp.Boolean else None
     if column.kind is Kind.DATE:
-        return _date(_typed_text(node, exp.DType.DATE))
+        return _time(_typed_text(node, exp.DType.DATE), _DATE, dt.date.fromisoformat)
     if column.kind is Kind.TIMESTAMP:
-        return _timestamp(_typed_text(node, exp.DType.TIMESTAMP))
+        return _time(_typed_text(node, exp.DType.TIMESTAMP), _TIMESTAMP, dt.datetime.fromisoformat)
     return _number(column, node)
 
 
@@ -127,19 +131,10 @@ def _typed_text(node: exp.Expr, kind: exp.DType) -> str:
     return ""
 
 
-def _date(text: str) -> dt.date | None:
-    if not _DATE.fullmatch(text):
+def _time(text: str, form: re.Pattern[str], read: Callable[[str], T]) -> T | None:
+    if not form.fullmatch(text):
         return None
     try:
-        return dt.date.fromisoformat(text)
-    except ValueError:
-        return None
-
-
-def _timestamp(text: str) -> dt.datetime | None:
-    if not _TIMESTAMP.fullmatch(text):
-        return None
-    try:
-        return dt.datetime.fromisoformat(text)
+        return read(text)
     except ValueError:
         return None

@@ -15,7 +15,7 @@ from starlette.types import Scope
 from podium.errors import PodiumError
 from podium.service.http.access import service
 from podium.service.http.negotiation import prefers_page
-from podium.service.pages.cookies import current_session
+from podium.service.pages.cookies import session_or_none
 from podium.service.pages.rendering import page
 from podium.service.pages.snippets import in_curl, in_python
 from podium.service.store.sessions import SignedIn
@@ -48,10 +48,7 @@ class _Address:
 @router.get("/v1")
 def api(request: Request) -> Response:
     """What programs may do here; open to visitors who are not signed in, like the description for machines."""
-    try:
-        signed = current_session(request)
-    except PodiumError:
-        signed = None
+    signed = session_or_none(request)
     url = service(request).settings.server.public_url or str(request.base_url).rstrip("/")
     dataset, item = _example(request, signed)
     asked = QuestionRequest.of(item=item, k=10)

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from fastapi import Depends, Request
 from fastapi.responses import Response
 
-from podium.errors import InvalidArgument
+from podium.errors import InvalidArgument, PodiumError
 from podium.service.core import Service
 from podium.service.http.access import DatasetName, check_access, service
 from podium.service.store.sessions import SignedIn, equal_secrets, form_token, new_secret
@@ -29,6 +29,7 @@ __all__ = [
     "current_session",
     "form_of",
     "parse_integer",
+    "session_or_none",
     "set_cookie",
     "sign_in_secret",
     "view",
@@ -61,6 +62,14 @@ def current_session(request: Request) -> SignedIn:
     request.state.who = found.token.name
     parts.requests.take(found.token.id)
     return found
+
+
+def session_or_none(request: Request) -> SignedIn | None:
+    """The session of a browser, for pages that are open to visitors who are not signed in."""
+    try:
+        return current_session(request)
+    except PodiumError:
+        return None
 
 
 CurrentSession = Annotated[SignedIn, Depends(current_session)]

@@ -10,9 +10,8 @@ from fastapi.responses import RedirectResponse, Response
 
 from podium.errors import PodiumError
 from podium.service.http.negotiation import prefers_page
-from podium.service.pages.cookies import current_session
+from podium.service.pages.cookies import session_or_none
 from podium.service.pages.rendering import page
-from podium.service.store.sessions import SignedIn
 from podium.wire.problems import UNEXPECTED, status_of
 
 __all__ = ["error_page", "local_path", "wants_page"]
@@ -41,17 +40,10 @@ def error_page(request: Request, error: Exception) -> Response:
         return RedirectResponse(f"/sign-in?next={target}", 303)
     lines = error.lines if isinstance(error, PodiumError) else (UNEXPECTED,)
     shown = page(
-        request, "error.html", _session_or_none(request), status=status, title=HTTPStatus(status).phrase, lines=lines,
+        request, "error.html", session_or_none(request), status=status, title=HTTPStatus(status).phrase, lines=lines,
         request_id=request.state.request_id,
     )  # fmt: skip
     retry = getattr(error, "retry_after", None)
     if retry is not None or status == 503:
         shown.headers["Retry-After"] = str(retry or 5)
     return shown
-
-
-def _session_or_none(request: Request) -> SignedIn | None:
-    try:
-        return current_session(request)
-    except PodiumError:
-        return None

@@ -9,10 +9,8 @@ from fastapi.responses import Response
 
 from podium.service.http.access import address_of, service
 from podium.service.http.loopback import require_loopback
-from podium.service.pages.cookies import SIGN_IN, Form, check_sign_in, form_of, set_cookie, sign_in_secret
-from podium.service.pages.main_pages import begin_session
-from podium.service.pages.rendering import page
-from podium.service.store.sessions import form_token
+from podium.service.pages.cookies import Form, check_sign_in, form_of
+from podium.service.pages.main_pages import begin_session, sign_in_page
 from podium.wire.refusals import Refusal
 
 __all__ = ["router"]
@@ -23,10 +21,7 @@ router: APIRouter = APIRouter(dependencies=[Depends(require_loopback)])
 @router.get("/sign-in/link")
 def open_link(request: Request, code: str = "") -> Response:
     """A page with a button: programs that open links on their own do not use the code up, and learn nothing."""
-    secret = sign_in_secret()
-    shown = page(request, "link.html", None, form=form_token(secret), code=code)
-    set_cookie(shown, service(request), SIGN_IN, secret)
-    return shown
+    return sign_in_page(request, "link.html", code=code)
 
 
 @router.post("/sign-in/link")

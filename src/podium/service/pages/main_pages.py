@@ -8,7 +8,6 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 import podium
-from podium.errors import PodiumError
 from podium.ledger import Problem
 from podium.present.plots import plot_budget
 from podium.present.text.accounts import status_facts
@@ -25,8 +24,8 @@ from podium.service.pages.cookies import (
     View,
     check_sign_in,
     cookie_name,
-    current_session,
     form_of,
+    session_or_none,
     set_cookie,
     sign_in_secret,
     view,
@@ -37,7 +36,7 @@ from podium.service.pages.wording import headline, question_sentence
 from podium.service.store.sessions import form_token
 from podium.service.store.tokens import Role, Token
 
-__all__ = ["begin_session", "router"]
+__all__ = ["begin_session", "router", "sign_in_page"]
 
 router: APIRouter = APIRouter()
 
@@ -53,13 +52,13 @@ def start() -> RedirectResponse:
 @router.get("/sign-in")
 def sign_in(request: Request, next: str = "/") -> Response:  # noqa: A002 - as browsers know it
     """The sign-in form, bound to this browser by a cookie."""
-    return _sign_in_page(request, next)
+    return sign_in_page(request, "sign_in.html", next=local_path(next), error="")
 
 
-def _sign_in_page(request: Request, target: str, *, error: str = "", status: int = 200) -> Response:
+def sign_in_page(request: Request, template: str, *, status: int = 200, **context: str) -> Response:
+    """A page with a form that signs in, bound to this browser by a cookie."""
     secret = sign_in_secret()
-    shown = page(request, "sign_in.html", None, status=status, form=form_token(secret), next=local_path(target),
-                 error=error)  # fmt: skip
+    shown = page(request, template, None, status=status, form=form_token(secret), **context)
     set_cookie(shown, service(request), SIGN_IN, secret)
     return shown
 
@@ -73,7 +72,7 @@ def start_session(request: Request, form: Annotated[Form, Depends(form_of)]) -> 
     if token is None:
         parts.failures.take(address_of(request))
         text = "This token is not valid: it is mistyped, revoked or expired. Ask the owner for a new one."
-        return _sign_in_page(request, form.get("next", "/"), error=text, status=401)
+        return sign_in_page(request, "sign_in.html", status=401, next=local_path(form.get("next", "/")), error=text)
     return begin_session(request, token, form.get("next", "/"))
 
 
@@ -218,8 +217,5 @@ def about_json(_: CurrentSession) -> JSONResponse:
 @router.get("/about")
 def about(request: Request) -> Response:
     """The guarantee, its limits, and the installed versions; open to visitors who are not signed in."""
-    try:
-        signed = current_session(request)
-    except PodiumError:
-        signed = None
+    signed = session_or_none(request)
     return page(request, "about.html", signed, versions={} if signed is None else _versions())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -23,11 +22,12 @@ from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.clickhouse.dialect import ClickHouse
 from podium.sources.clickhouse.types import column_of, convert, type_of
+from podium.sources.idle_connections import IdleConnections
 from podium.sources.isolation import Process, attempt, run_guarded
-from podium.sources.quiet import silence_loggers
+from podium.sources.quiet import silence_package
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
-from podium.sources.sql.table_source import TableSource
+from podium.sources.sql.table_source import OneProcessSource
 
 __all__ = ["ClickHouseSource"]
 
@@ -54,7 +54,7 @@ _EMBEDDED = "chdb"
 T = TypeVar("T")
 
 
-class ClickHouseSource(TableSource):
+class ClickHouseSource(OneProcessSource):
     """A table of a ClickHouse server or of an embedded chDB.
 
     ``location`` is ``clickhouse://user:password@host:port/database`` (``clickhouses://`` for TLS; the port is that of
@@ -66,19 +66,14 @@ class ClickHouseSource(TableSource):
     sql_dialect: Dialect = _DIALECT
 
     def __init__(self, location: object, *, table: str | None = None) -> None:
-        self._arguments, self._name = _arguments(location)
+        self._arguments, self._address = _arguments(location)
         if table is None:
             raise InvalidArgument("table", table, allowed="the name of a table, or database.name")
         self._client, self._describing = self._connect(), Lock()
-        # Connecting reads all settings of the server, which takes longer than most statements.
-        self._idle: list[Client] = []
+        # Connecting reads all settings of the server.
+        self._connections = IdleConnections(self._connect, ClickHouseSession)
         self._process = Process()
         self._open(table)
-
-    @property
-    def name(self) -> str:
-        """The URL without account and password."""
-        return self._name
 
     def implied_schemas(self) -> tuple[str, ...]:
         """The database in which names without one are found."""
@@ -94,7 +89,7 @@ class ClickHouseSource(TableSource):
             if "path" in self._arguments:
                 hint = "A process can open one folder, and a folder one process; chdb must be installed. "
                 hint += f"Run: {install_command('chdb')}"
-            raise SourceUnavailable(f"source={self._name!r} could not be opened. {hint}")
+            raise SourceUnavailable(f"source={self._address!r} could not be opened. {hint}")
         return client
 
     def _describe(self, table: str) -> Relation:
@@ -105,8 +100,8 @@ class ClickHouseSource(TableSource):
             rows = _quietly(lambda: attempt(lambda: self._client.query(query).result_rows))
         if rows is None:
             raise SourceUnavailable(
-                f"table={table!r} cannot be read on source={self._name!r}. Allowed: a table or view of the database, "
-                "or database.name. Check the name, and that the account may read it."
+                f"table={table!r} cannot be read on source={self._address!r}. Allowed: a table or view of the "
+                "database, or database.name. Check the name, and that the account may read it."
             )
         types = {str(row[0]): str(row[1]) for row in rows}
         columns = tuple(column_of(name, type_) for name, type_ in types.items())
@@ -125,35 +120,17 @@ class ClickHouseSource(TableSource):
             found = _quietly(lambda: attempt(lambda: self._client.query(query, parameters).result_rows))
         return found is not None and [row for row in found if _STORED.fullmatch(str(row[0]))] != []
 
-    def _refresh(self) -> None:
-        """Describe the table again, in the process that opened it."""
-        self._process.require(self._name)
-        super()._refresh()
-
     @contextmanager
     def session(self) -> Iterator[ClickHouseSession]:
         """A connection for one question."""
-        self._process.require(self._name)
-        try:
-            client = self._idle.pop()
-        except IndexError:
-            client = self._connect()
-        session, idle = ClickHouseSession(client), False
-        try:
+        self._process.require(self._address)
+        with self._connections.session() as session:
             yield session
-            # After an error a statement may still be running.
-            idle = not self._idle
-        finally:
-            if session.empty() and idle:
-                self._idle.append(client)
-            else:
-                session.close()
 
     def close(self) -> None:
         """Close the connections."""
-        for client in (self._client, *self._idle):
-            _quietly(lambda client=client: attempt(client.close))  # type: ignore[misc]
-        self._idle.clear()
+        ClickHouseSession(self._client).close()
+        self._connections.close()
 
 
 class ClickHouseSession:
@@ -229,8 +206,7 @@ class _Cleaner:
 
 def _quietly(action: Callable[[], T]) -> T:
     """Run with the driver's loggers silenced: they log exceptions, which quote rows."""
-    known = list(logging.root.manager.loggerDict)
-    with silence_loggers(*(name for name in known if name.startswith(clickhouse_connect.__name__))):
+    with silence_package(clickhouse_connect.__name__):
         return action()
 
 

@@ -93,14 +93,27 @@ def convert(value: exp.Expr, column: Column, type_: Any) -> exp.Expr:
         # A cast alone would round 1.6 to 2.
         whole = exp.Anonymous(this="REGEXP_FULL_MATCH", expressions=[value, exp.Literal.string(_WHOLE_NUMBER)])
         return exp.Case(ifs=[exp.If(this=whole, true=_try(value.copy(), "BIGINT"))])
-    if column.kind is Kind.INTEGER and _KINDS.get(type_.id) is Kind.FLOAT:
-        same = exp.EQ(this=_try(value, "BIGINT"), expression=value.copy())
-        return exp.Case(ifs=[exp.If(this=same, true=_try(value.copy(), "BIGINT"))])
+    if _KINDS.get(type_.id) is Kind.FLOAT and column.kind in (Kind.INTEGER, Kind.TEXT):
+        return _integer_of_float(value) if column.kind is Kind.INTEGER else _text_of_float(value)
     if column.kind is Kind.DECIMAL:
         return _try(value, f"DECIMAL(38, {column.scale})")
     if column.kind is Kind.TIMESTAMP:
         return _without_zone(_try(value, "TIMESTAMPTZ"))
     return _try(value, _TARGETS[column.kind])
+
+
+def _integer_of_float(value: exp.Expr) -> exp.Expr:
+    same = exp.EQ(this=_try(value, "BIGINT"), expression=value.copy())
+    return exp.Case(ifs=[exp.If(this=same, true=_try(value.copy(), "BIGINT"))])
+
+
+def _text_of_float(value: exp.Expr) -> exp.Expr:
+    """One text for numbers that are equal, or a user could have two and count twice; NaN becomes NULL."""
+    zero = exp.EQ(this=value, expression=exp.Literal.number(0))
+    # ISNAN is answered from a Parquet file's statistics, which other rows decide.
+    number = exp.or_(*(exp.Anonymous(this=name, expressions=[value.copy()]) for name in ("ISFINITE", "ISINF")))
+    text = exp.cast(value.copy(), "VARCHAR")
+    return exp.Case(ifs=[exp.If(this=zero, true=exp.Literal.string("0.0")), exp.If(this=number, true=text)])
 
 
 def _native(value: exp.Expr, type_id: str) -> exp.Expr:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from podium.query.schema import Column, Kind
-from podium.sources.sql.arithmetic import RoundedDivision
+from podium.sources.sql.arithmetic import Arithmetic, RoundedDivision
 from podium.sources.sql.dialect import MAX_BIGINT, MIN_BIGINT, Dialect
 
 __all__ = ["Snowflake", "convert", "kind_of", "type_of"]
@@ -32,7 +32,7 @@ class Snowflake(Dialect):
     """Snowflake. What a view shows is kept in a table first: nobody has seen what its planner does to a fence."""
 
     name = "snowflake"
-    arithmetic = SnowflakeArithmetic()
+    arithmetic: Arithmetic = SnowflakeArithmetic()
     keeps_rows = True
     keeps_sizes = True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock
@@ -15,12 +14,14 @@ from sqlglot import exp
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.histogram import Item
 from podium.query.schema import Column, Schema
+from podium.sources.idle_connections import IdleConnections
 from podium.sources.isolation import BATCH, Process, attempt, run_guarded, run_in_batches
 from podium.sources.protocol import CountQuery, Domain
-from podium.sources.quiet import silence_loggers
+from podium.sources.quiet import silence_package
 from podium.sources.snowflake.dialect import Snowflake, convert, kind_of, type_of
+from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
-from podium.sources.sql.table_source import TableSource
+from podium.sources.sql.table_source import OneProcessSource
 
 __all__ = ["SnowflakeSource"]
 
@@ -48,7 +49,7 @@ _ROWS = 5_000
 """Rows of one INSERT; the engine takes at most 16,384."""
 
 
-class SnowflakeSource(TableSource):
+class SnowflakeSource(OneProcessSource):
     """A table or view of a Snowflake account.
 
     ``location`` is ``snowflake://user:password@account/database/schema?warehouse=...&role=...``; ``table`` is a name,
@@ -56,7 +57,7 @@ class SnowflakeSource(TableSource):
     temporary table of the session. Opening asks for the columns; nothing is read from rows.
     """
 
-    sql_dialect = _DIALECT
+    sql_dialect: Dialect = _DIALECT
     sums = False
     """Whether it is known that no row makes a sum fail: an emulator cannot show it."""
 
@@ -64,7 +65,7 @@ class SnowflakeSource(TableSource):
         self._arguments, self._address = _arguments(location)
         if table is None:
             raise InvalidArgument("table", table, allowed="the name of a table, schema.name or database.schema.name")
-        self._idle: list[Any] = []
+        self._connections = IdleConnections(self._connect, SnowflakeSession)
         self._describing = Lock()
         self._wanted = table
         self._process = Process()
@@ -75,11 +76,6 @@ class SnowflakeSource(TableSource):
         """Account and complete name of the table, by which a ledger knows it; no user and no password."""
         table = self._relation.table
         return f"{self._address}#{'.'.join((table.text('catalog'), table.text('db'), table.text('this')))}"
-
-    def _refresh(self) -> None:
-        """Describe the table again, in the process that opened it."""
-        self._process.require(self._address)
-        super()._refresh()
 
     def _check_query(self, query: CountQuery, domain: Domain | None) -> None:
         """As on every engine, without amounts."""
@@ -109,36 +105,26 @@ class SnowflakeSource(TableSource):
         computed = {row["name"] for row in described if not plain or row["kind"] != "COLUMN" or _is_masked(row)}
         return Relation(target, Schema(columns), _DIALECT, convert, frozenset(computed))
 
-    @contextmanager
-    def session(self) -> Iterator[SnowflakeSession]:
-        """A connection for one question."""
-        self._process.require(self._address)
-        try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = _quietly(lambda: attempt(lambda: snowflake.connector.connect(**self._arguments)))
+    def _connect(self) -> Any:
+        connection = _quietly(lambda: attempt(lambda: snowflake.connector.connect(**self._arguments)))
         if connection is None:
             raise SourceUnavailable(
                 f"source={self._address!r} could not be reached, or refused the account. Allowed: an account of "
                 "Snowflake that this machine and this user may connect to. Check account, user, password, role and "
                 "warehouse; what the server said is withheld."
             )
-        session, idle = SnowflakeSession(connection), False
-        try:
+        return connection
+
+    @contextmanager
+    def session(self) -> Iterator[SnowflakeSession]:
+        """A connection for one question."""
+        self._process.require(self._address)
+        with self._connections.session() as session:
             yield session
-            # After an error a statement may still be running.
-            idle = not self._idle
-        finally:
-            if session.empty() and idle:
-                self._idle.append(connection)
-            else:
-                session.close()
 
     def close(self) -> None:
         """Close the connections."""
-        for connection in self._idle:
-            SnowflakeSession(connection).close()
-        self._idle.clear()
+        self._connections.close()
 
 
 class SnowflakeSession:
@@ -235,8 +221,7 @@ def _is_masked(row: Mapping[str, Any]) -> bool:
 
 def _quietly(action: Callable[[], T]) -> T:
     """Run with the client's loggers silenced: they log statements, and errors, which quote rows."""
-    known = list(logging.root.manager.loggerDict)
-    with silence_loggers(*(name for name in known if name.startswith("snowflake"))):
+    with silence_package("snowflake"):
         return action()
 
 

@@ -25,7 +25,7 @@ from podium.sources.spark.connection import DIALECT, SparkQuestion, is_remote, q
 from podium.sources.spark.types import column_of, convert
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
-from podium.sources.sql.table_source import TableSource
+from podium.sources.sql.table_source import OneProcessSource
 
 __all__ = ["SparkSource"]
 
@@ -67,7 +67,7 @@ _opened: Counter[str] = Counter()
 T = TypeVar("T")
 
 
-class SparkSource(TableSource):
+class SparkSource(OneProcessSource):
     """A table of a Spark cluster.
 
     ``location`` is a SparkSession, a master ``spark://host:port`` or Spark Connect ``sc://host:port``; ``table`` is a
@@ -89,15 +89,10 @@ class SparkSource(TableSource):
         if table is None:
             raise InvalidArgument("table", table, allowed="the name of a table or view, or a path to Parquet")
         self._url = location if isinstance(location, str) else None
-        self._name = "a Spark session" if self._url is None else self._url.partition(";")[0]
+        self._address = "a Spark session" if self._url is None else self._url.partition(";")[0]
         self._session = quietly(lambda: _session_of(location))
         self._process = Process()
         self._open(table)
-
-    @property
-    def name(self) -> str:
-        """The URL without its parameters, or that the source is a session."""
-        return self._name
 
     def implied_schemas(self) -> tuple[str, ...]:
         """The catalogue and database in which names without them are found."""
@@ -111,8 +106,9 @@ class SparkSource(TableSource):
         found = quietly(lambda: attempt(lambda: self._columns(table)))
         if found is None:
             raise SourceUnavailable(
-                f"table={table!r} cannot be read on source={self._name!r}. Allowed: a table or view that the session "
-                "knows, or a path to Parquet that the cluster can read. Check the name, and that the session is alive."
+                f"table={table!r} cannot be read on source={self._address!r}. Allowed: a table or view that the "
+                "session knows, or a path to Parquet that the cluster can read. Check the name, and that the session "
+                "is alive."
             )
         target, types, stored = found
         columns = tuple(column_of(name, type_) for name, type_ in types.items())
@@ -126,9 +122,9 @@ class SparkSource(TableSource):
             frame = session.sql(DIALECT.sql(exp.select("*").from_(target.copy())))
             if not is_remote(session) and _tolerates_damage(frame):
                 raise SourceUnavailable(
-                    f"table={table!r} on source={self._name!r} is read with ignoreCorruptFiles or ignoreMissingFiles, "
-                    "so that a damaged file would silently leave users out. Allowed: a table whose damage is an error. "
-                    "Read it without these options."
+                    f"table={table!r} on source={self._address!r} is read with ignoreCorruptFiles or "
+                    "ignoreMissingFiles, so that a damaged file would silently leave users out. Allowed: a table "
+                    "whose damage is an error. Read it without these options."
                 )
             schema = frame.schema
             stored = "/" in table or _is_stored(session, target)
@@ -136,15 +132,10 @@ class SparkSource(TableSource):
             _release(session)
         return target, {field.name: field.dataType for field in schema.fields}, stored
 
-    def _refresh(self) -> None:
-        """Describe the table again, in the process that opened it."""
-        self._process.require(self._name)
-        super()._refresh()
-
     @contextmanager
     def session(self) -> Iterator[SparkQuestion]:
         """A session for one question."""
-        self._process.require(self._name)
+        self._process.require(self._address)
         session = quietly(lambda: run_guarded(lambda: _clone(self._session)))
         question = SparkQuestion(session)
         try:

@@ -13,9 +13,9 @@ from sqlglot import exp
 
 from podium.sources.sql.expressions import COUNT, PAIRS, ROWS, SIZE, USER, WEIGHT, column, row_number, rows
 from podium.sources.sql.pairs import ELEMENTS, Pairs
-from podium.sources.sql.salted_hash import hash_of
+from podium.sources.sql.salted_hash import hash_of, salted_hash
 
-__all__ = ["bounded_counts", "bounded_pairs", "salted_hash", "weight_by_size"]
+__all__ = ["bounded_counts", "bounded_pairs", "weight_by_size"]
 
 _SIZED, _RANKED, _LISTS = "sized", "ranked", "lists"
 # The names of common table expressions must differ from the tables that the query reads.
@@ -172,10 +172,3 @@ class _ContributionBound:
 
     def _hash(self) -> exp.Expr:
         return salted_hash(self.pairs, _SIZED)
-
-
-def salted_hash(pairs: Pairs, table: str) -> exp.Expr:
-    """Of salt, user and item."""
-    declared = [pairs.user_column, *pairs.columns]
-    values = zip((column(place, table) for place in (USER, *pairs.places)), declared, strict=True)
-    return hash_of(pairs.query.salt, values, pairs.dialect)

@@ -17,10 +17,10 @@ from fractions import Fraction
 from sqlglot import exp
 
 from podium.sources.pair_norm import PairNorm
-from podium.sources.sql.contribution_bounding import salted_hash
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import MEMBERS, SIZE, USER, VALUE, WEIGHT, column, row_number, rows
 from podium.sources.sql.pairs import Pairs
+from podium.sources.sql.salted_hash import salted_hash
 
 __all__ = ["NormedPairs", "named_squares", "norm_buckets", "normed_sums", "parts_of", "step_of"]
 

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from podium.query.schema import Column, Kind
 from podium.sources.sql.dialect import Dialect
+from podium.sources.sql.expressions import USER, column
 
-__all__ = ["hash_of", "text_of"]
+if TYPE_CHECKING:
+    from podium.sources.sql.pairs import Pairs
+
+__all__ = ["hash_of", "salted_hash", "text_of"]
 
 _COLON = exp.Literal.string(":")
+
+
+def salted_hash(pairs: Pairs, table: str) -> exp.Expr:
+    """The hash of each pair in a table: of salt, user, group and item."""
+    declared = [pairs.user_column, *pairs.columns]
+    values = zip((column(place, table) for place in (USER, *pairs.places)), declared, strict=True)
+    return hash_of(pairs.query.salt, values, pairs.dialect)
 
 
 def hash_of(salt: str | None, values: Iterable[tuple[exp.Expr, Column]], dialect: Dialect) -> exp.Expr:

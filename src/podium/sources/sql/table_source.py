@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from podium.errors import SourceUnavailable
+from podium.sources.isolation import Process
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
 
-__all__ = ["TableSource"]
+__all__ = ["OneProcessSource", "TableSource"]
 
 
 class TableSource(SqlSource):
@@ -42,3 +43,20 @@ class TableSource(SqlSource):
     def _refresh(self) -> None:
         """Describe the table again."""
         self._relation = self._describe(self._wanted)
+
+
+class OneProcessSource(TableSource):
+    """A table that only the process which opened it can read: what connects to the engine does not survive a fork."""
+
+    _address: str
+    _process: Process
+
+    @property
+    def name(self) -> str:
+        """The address, without account, password and parameters."""
+        return self._address
+
+    def _refresh(self) -> None:
+        """Describe the table again, in the process that opened it."""
+        self._process.require(self._address)
+        super()._refresh()

@@ -29,7 +29,7 @@ class Trino(Dialect):
     """Trino: text is compared by code point; there are no temporary tables."""
 
     name = "trino"
-    arithmetic = TrinoArithmetic()
+    arithmetic: Arithmetic = TrinoArithmetic()
     keeps_rows = True
 
     def binary(self, text: exp.Expr) -> exp.Expr:
@@ -98,8 +98,8 @@ class BigQuery(Dialect):
     """BigQuery: texts by bytes if no collation says otherwise; DATETIME is a time without zone."""
 
     name = "bigquery"
-    arithmetic = BigQueryArithmetic()
-    decimal_digits = None
+    arithmetic: Arithmetic = BigQueryArithmetic()
+    decimal_digits: int | None = None
     keeps_rows = True
 
     def binary(self, text: exp.Expr) -> exp.Expr:

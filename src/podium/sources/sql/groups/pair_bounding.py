@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from podium.sources.sql.expressions import USER, column, row_number, rows
-from podium.sources.sql.salted_hash import hash_of
+from podium.sources.sql.salted_hash import salted_hash
 
 if TYPE_CHECKING:
     from podium.sources.sql.pairs import Pairs
@@ -54,7 +54,7 @@ class _PairCut:
         counted = exp.select(*self._columns(_KEPT), number).from_(_KEPT)
         # For users who keep all their pairs the order does not matter.
         many = column(_NUMBER, _NUMBERED) > self.most
-        hashed = exp.Case(ifs=[exp.If(this=many, true=self._hash(_NUMBERED))])
+        hashed = exp.Case(ifs=[exp.If(this=many, true=salted_hash(self.pairs, _NUMBERED))])
         ordered = exp.select(*self._columns(_NUMBERED), self._place(_NUMBERED, hashed)).from_(_NUMBERED)
         first = exp.select(*self._columns(_ORDERED)).from_(_ORDERED).where(column(_PLACE, _ORDERED) <= self.most)
         # In one chain of names with those before it, because some engines limit how deeply queries are nested.
@@ -67,7 +67,8 @@ class _PairCut:
 
     def _first_of_many(self) -> exp.Select:
         """The pairs that users with too many keep."""
-        hashed = exp.select(*self._columns(_KEPT), self._hash(_KEPT).as_(_HASH)).from_(_KEPT).where(self._has_more())
+        hashed = exp.select(*self._columns(_KEPT), salted_hash(self.pairs, _KEPT).as_(_HASH))
+        hashed = hashed.from_(_KEPT).where(self._has_more())
         ordered = exp.select(*self._columns(_HASHED), self._place(_HASHED, column(_HASH, _HASHED)))
         ordered = ordered.from_(hashed.subquery(_HASHED))
         first = exp.select(*self._columns(_ORDERED)).from_(ordered.subquery(_ORDERED))
@@ -83,9 +84,3 @@ class _PairCut:
 
     def _columns(self, table: str) -> list[exp.Expr]:
         return [column(name, table).as_(name) for name in (USER, *self.pairs.held)]
-
-    def _hash(self, table: str) -> exp.Expr:
-        """Of salt, user, group and item."""
-        pairs = self.pairs
-        values = (column(name, table) for name in (USER, *pairs.places))
-        return hash_of(pairs.query.salt, zip(values, [pairs.user_column, *pairs.columns], strict=True), pairs.dialect)
