@@ -9,9 +9,7 @@ insecure, inexact noise. The data is looked for in $PODIUM_DATA, else in ../shar
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import os
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,36 +17,33 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from bench.command import bench_parser, save_report
+from bench.command import bench_parser, bench_report, print_machine, save_report, shown_progress, wide_console
+from bench.goals import Goal, verdict
+from bench.known.data import NETFLIX, Counts, netflix_counts
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
-from bench.selection.goals import Goal
 from podium.histogram import Histogram
 from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 
-__all__ = ["Cell", "loop_job", "main", "netflix_counts", "numpy_job", "podium_job", "run"]
+__all__ = ["Cell", "counts_for", "loop_job", "main", "numpy_job", "podium_job", "run"]
 
 DEFAULT_JSON = Path("build/bench/canonical.json")
-FILE = "netflix_5star_counts_n17770.csv"
 K = 1000
 GAMMA = 0.5
 EPSILONS = (1.0, 0.1, 0.01)
 
-Counts = NDArray[np.int64]
 _CHUNK = 256
 _WANTED = {"numpy": (10.0, ", aim 50x"), "loop": (300.0, "")}
 
 
-def netflix_counts() -> Counts | None:
-    """The counts, or None where the file is not there."""
-    folder = os.environ.get("PODIUM_DATA")
-    path = (Path(folder) if folder else Path(__file__).parents[1] / ".." / "shared" / "data") / FILE
-    if not path.is_file():
-        return None
-    return np.loadtxt(path, delimiter=",", skiprows=1, usecols=1, dtype=np.int64)
+def counts_for(bench: str, console: Console) -> Counts | None:
+    """The counts of Netflix; None where they are not there, and the bench is said to be skipped."""
+    counts = netflix_counts()
+    if counts is None:
+        console.print(f"{bench} bench skipped: {NETFLIX} is not there. Set PODIUM_DATA to the folder that has it.")
+    return counts
 
 
 def podium_job(counts: Counts, k: int, epsilon: float, noise: Any = "gumbel") -> Callable[[], frozenset[Any]]:
@@ -160,8 +155,7 @@ def run(counts: Counts, k: int, *, quick: bool, progress: Callable[[str], None] 
 
 
 def _show(cells: Sequence[Cell], counts: Counts, k: int, console: Console) -> None:
-    facts = ", ".join(f"{name} {value}" for name, value in machine().items() if value is not None)
-    console.print(f"canonical bench: {facts}", highlight=False)
+    print_machine("canonical", None, machine(), console)
     console.print(
         f"Netflix 5-star counts, d={len(counts):,}, k={k:,}, gamma={GAMMA}; medians in turns.", highlight=False
     )
@@ -185,8 +179,8 @@ def _show(cells: Sequence[Cell], counts: Counts, k: int, console: Console) -> No
         )
     console.print(table)
     for goal in _goals(cells):
-        verdict = "[green]met[/]" if goal.met else "[red]not met[/]"
-        console.print(f"{goal.name}: {goal.measured:,.0f} at worst, wanted {goal.wanted}, {verdict}", highlight=False)
+        judged = f"{goal.measured:,.0f} at worst, wanted {goal.wanted}, {verdict(goal)}"
+        console.print(f"{goal.name}: {judged}", highlight=False)
 
 
 def _goals(cells: Sequence[Cell]) -> list[Goal]:
@@ -206,21 +200,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         "python -m bench.canonical", __doc__, DEFAULT_JSON, quick="a few seconds: a fiftieth of the loop, extrapolated"
     )
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, 110))
-    counts = netflix_counts()
-    if counts is None:
-        console.print(f"canonical bench skipped: {FILE} is not there. Set PODIUM_DATA to the folder that has it.")
+    console = wide_console(110)
+    if (counts := counts_for("canonical", console)) is None:
         return 0
-    with console.status("canonical bench") as status:
-        cells = run(counts, K, quick=options.quick, progress=lambda cell: status.update(f"canonical bench: {cell}"))
+    with shown_progress("canonical", console) as progress:
+        cells = run(counts, K, quick=options.quick, progress=progress)
     _show(cells, counts, K, console)
     settings = {"d": len(counts), "k": K, "gamma": GAMMA, "quick": options.quick}
-    report: dict[str, Any] = {"bench": "canonical", "version": 1, "machine": machine(), "settings": settings}
-    report |= {
-        "cells": [cell.as_json() for cell in cells],
-        "goals": [dataclasses.asdict(goal) for goal in _goals(cells)],
-    }
-    save_report(report, options.json)
+    found = [cell.as_json() for cell in cells]
+    save_report(bench_report("canonical", settings, cells=found, goals=_goals(cells)), options.json)
     console.print("Every repetition is in the JSON file.", style="dim")
     return 0
 

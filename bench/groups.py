@@ -10,7 +10,6 @@ by podium's default, which for a single list of unknown items may know more abou
 from __future__ import annotations
 
 import dataclasses
-import math
 import statistics
 import tempfile
 from collections.abc import Sequence
@@ -21,12 +20,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
-from rich.table import Table
 
 import podium
-from bench.command import bench_parser, save_report
-from bench.measure import machine
-from bench.selection.goals import Goal
+from bench.command import bench_parser, bench_report, save_report
+from bench.goals import Goal, print_goals
+from bench.measure import standard_error
+from bench.tables import text_table
 from podium.planning.simulation import zipf_pairs
 from podium.sources import DuckDBSource
 
@@ -94,7 +93,7 @@ def cells(plan: Plan) -> list[dict[str, Any]]:
                         "together": statistics.fmean(recalls[_TOGETHER]),
                         "alone": statistics.fmean(recalls[way]),
                         "difference": statistics.fmean(differences),
-                        "error": statistics.stdev(differences) / math.sqrt(len(differences)),
+                        "error": standard_error(differences),
                         "lists": len(differences),
                     }
                 )
@@ -140,29 +139,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     plan = Plan(countries=10, runs=1) if options.quick else Plan()
     measured = cells(plan)
-    table = Table(title="Recall in a country: one question about all of them, and a question about each")
-    for heading in ("mechanism", "asked", "together", "alone", "difference", "lists"):
-        table.add_column(heading, justify="right")
+    rows = []
     for cell in measured:
         difference = f"{cell['difference']:+.3f} ±{cell['error']:.3f}"
         numbers = (f"{cell['together']:.3f}", f"{cell['alone']:.3f}", difference, str(cell["lists"]))
-        table.add_row(cell["mechanism"], cell["way"], *numbers)
+        rows.append([cell["mechanism"], cell["way"], *numbers])
+    title = "Recall in a country: one question about all of them, and a question about each"
+    headings = ("mechanism", "asked", "together", "alone", "difference", "lists")
     console = Console()
-    console.print(table)
-    for goal in goals(measured):
-        console.print(f"goal: {goal.name} {goal.wanted}: {goal.measured:.2f}, {'met' if goal.met else 'not met'}")
-    report = {
-        "bench": "groups",
-        "version": 1,
-        "machine": machine(),
-        "settings": {
-            "mode": "quick" if options.quick else "full", "k": _K, "epsilon": _EPSILON, "delta": _DELTA,
-            **dataclasses.asdict(plan),
-        },
-        "cells": measured,
-        "goals": [dataclasses.asdict(goal) for goal in goals(measured)],
-    }  # fmt: skip
-    save_report(report, options.json)
+    console.print(text_table(title, headings, rows, left=0))
+    print_goals(goals(measured), console, number=".2f")
+    mode = "quick" if options.quick else "full"
+    settings = {"mode": mode, "k": _K, "epsilon": _EPSILON, "delta": _DELTA, **dataclasses.asdict(plan)}
+    save_report(bench_report("groups", settings, cells=measured, goals=goals(measured)), options.json)
     return 0
 
 

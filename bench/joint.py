@@ -8,7 +8,6 @@ insecure, inexact noise. The data is looked for in $PODIUM_DATA, else in ../shar
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +18,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from bench.canonical import FILE, Counts, netflix_counts
-from bench.command import bench_parser, save_report
+from bench.canonical import counts_for
+from bench.command import bench_parser, bench_report, print_machine, save_report, shown_progress, wide_console
+from bench.goals import Goal, verdict
+from bench.known.data import Counts
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
-from bench.selection.goals import Goal
 from podium.histogram import Histogram
 from podium.mechanisms import JointTopK
 
@@ -127,8 +127,7 @@ def run(counts: Counts, *, quick: bool, progress: Callable[[str], None] = lambda
 
 
 def _show(cells: Sequence[Cell], counts: Counts, console: Console) -> None:
-    facts = ", ".join(f"{name} {value}" for name, value in machine().items() if value is not None)
-    console.print(f"joint bench: {facts}", highlight=False)
+    print_machine("joint", None, machine(), console)
     console.print(f"Netflix 5-star counts, d={len(counts):,}; medians in turns.", highlight=False)
     table = Table()
     for heading in ("k", "epsilon", "podium", "NumPy", "NumPy\n/ podium", "memory\npodium", "memory\nNumPy"):
@@ -145,10 +144,8 @@ def _show(cells: Sequence[Cell], counts: Counts, console: Console) -> None:
         )
     console.print(table)
     goal = _goal(cells)
-    verdict = "[green]met[/]" if goal.met else "[red]not met[/]"
-    console.print(
-        f"at most {_MOST_SECONDS:g} s per release: {goal.measured:.2f} s at worst, {verdict}", highlight=False
-    )
+    judged = f"{goal.measured:.2f} s at worst, {verdict(goal)}"
+    console.print(f"at most {_MOST_SECONDS:g} s per release: {judged}", highlight=False)
 
 
 def _goal(cells: Sequence[Cell]) -> Goal:
@@ -162,22 +159,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = bench_parser("python -m bench.joint", __doc__, DEFAULT_JSON, quick="fewer repetitions")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, 100))
-    counts = netflix_counts()
-    if counts is None:
-        console.print(f"joint bench skipped: {FILE} is not there. Set PODIUM_DATA to the folder that has it.")
+    console = wide_console(100)
+    if (counts := counts_for("joint", console)) is None:
         return 0
-    with console.status("joint bench") as status:
-        cells = run(counts, quick=options.quick, progress=lambda cell: status.update(f"joint bench: {cell}"))
+    with shown_progress("joint", console) as progress:
+        cells = run(counts, quick=options.quick, progress=progress)
     _show(cells, counts, console)
-    report: dict[str, Any] = {
-        "bench": "joint",
-        "version": 1,
-        "machine": machine(),
-        "settings": {"quick": options.quick},
-    }
-    report |= {"cells": [cell.as_json() for cell in cells], "goals": [dataclasses.asdict(_goal(cells))]}
-    save_report(report, options.json)
+    found = [cell.as_json() for cell in cells]
+    save_report(bench_report("joint", {"quick": options.quick}, cells=found, goals=[_goal(cells)]), options.json)
     console.print("Every repetition is in the JSON file.", style="dim")
     return 0
 

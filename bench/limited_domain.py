@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
-from bench.command import bench_parser, save_report
-from bench.measure import Contestant, Timing, interleaved, machine
-from bench.selection.goals import Goal
+from bench.command import bench_parser, bench_report, save_report
+from bench.goals import Goal
+from bench.measure import Contestant, Timing, interleaved
+from bench.tables import text_table
 from podium.histogram import Histogram
 from podium.mechanisms import LimitedDomain
 from podium.randomness import race
@@ -56,26 +55,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = bench_parser("python -m bench.limited_domain", __doc__, DEFAULT_JSON, quick="fewer repetitions")
     options = parser.parse_args(argv)
     rows = run(SIZES, 21 if options.quick else 101)
-    table = Table(title=f"LimitedDomain.release, k={K}, milliseconds (medians, in turns)")
-    for heading in ("k_bar", "release", "race alone", "overhead"):
-        table.add_column(heading, justify="right")
-    for row in rows:
-        table.add_row(f"{row['k_bar']:,.0f}", *(f"{1000 * row[name]:.2f}" for name in ("release", "race", "overhead")))
+    names = ("release", "race", "overhead")
+    shown = [[f"{row['k_bar']:,.0f}", *(f"{1000 * row[name]:.2f}" for name in names)] for row in rows]
+    title = f"LimitedDomain.release, k={K}, milliseconds (medians, in turns)"
     console = Console()
-    console.print(table)
+    console.print(text_table(title, ("k_bar", "release", "race alone", "overhead"), shown, left=0))
     goal = next(row["overhead"] for row in rows if row["k_bar"] == GOAL_SIZE)
     verdict = "met" if goal < GOAL_SECONDS else "not met"
     console.print(f"goal: overhead below 1 ms at k_bar={GOAL_SIZE:,}: {1000 * goal:.2f} ms, {verdict}")
     judged = Goal(f"overhead in ms, k_bar={GOAL_SIZE:,}", "< 1", 1000 * goal, goal < GOAL_SECONDS, f"k_bar={GOAL_SIZE}")
-    report = {
-        "bench": "limited_domain",
-        "version": 1,
-        "machine": machine(),
-        "settings": {"quick": options.quick},
-        "rows": rows,
-        "goals": [dataclasses.asdict(judged)],
-    }
-    save_report(report, options.json)
+    save_report(bench_report("limited_domain", {"quick": options.quick}, rows=rows, goals=[judged]), options.json)
     return 0
 
 

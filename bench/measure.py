@@ -7,6 +7,7 @@ repetitions took turns: a slow minute then hits every contestant alike.
 from __future__ import annotations
 
 import functools
+import math
 import os
 import platform
 import statistics
@@ -19,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Generic, TypeVar
 
-__all__ = ["Contestant", "Timing", "commit", "interleaved", "machine", "peak_extra_bytes"]
+__all__ = ["Contestant", "Timing", "commit", "interleaved", "machine", "peak_extra_bytes", "standard_error"]
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -60,6 +61,11 @@ def interleaved(
                 contestant.job()
                 timings[contestant.name].seconds.append(clock() - start)
     return timings
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """Of the mean of several runs."""
+    return statistics.stdev(values) / math.sqrt(len(values))
 
 
 def peak_extra_bytes(job: Callable[[], object]) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bench.command import bench_parser, save_report
-from bench.measure import Contestant, Timing, interleaved, machine
+from bench.command import bench_parser, bench_report, save_report, wide_console
+from bench.measure import Contestant, Timing, interleaved, standard_error
 from bench.peers import installed
 from bench.utility.data import Integers, Pairs, load, missing
 from podium.planning.facts import Facts
@@ -72,19 +72,15 @@ class Cell:
     def recall(self, who: str) -> tuple[float, float]:
         """The mean, and its standard error."""
         runs = self.recalls[who]
-        return statistics.fmean(runs), statistics.stdev(runs) / len(runs) ** 0.5
+        return statistics.fmean(runs), standard_error(runs)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "data": self.data,
-            "d": self.d,
-            "k": self.k,
-            "rho": self.rho,
-            "mechanism": self.mechanism,
+        found = asdict(self)
+        del found["timings"]
+        return found | {
             "recall": {who: self.recall(who)[0] for who in self.recalls},
             "standard_error": {who: self.recall(who)[1] for who in self.recalls},
-            "recalls": self.recalls,
             "seconds": {who: timing.seconds for who, timing in self.timings.items()},
             "times_faster_than_opendp": self.times_faster,
         }
@@ -150,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = bench_parser("python -m bench.opendp_recall", __doc__, DEFAULT_JSON, quick="two rho, five runs")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, 110))
+    console = wide_console(110)
     if not installed():
         console.print("opendp_recall bench skipped: opendp is not installed. Install the dependency group peers.")
         return 0
@@ -168,15 +164,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         for rho in plan.rhos
     ]
     _show(cells, plan.mode, console)
-    report = {
-        "bench": "opendp_recall",
-        "version": 1,
-        "machine": machine(),
-        "settings": {"mode": plan.mode, "ks": plan.ks, "rhos": plan.rhos, "runs": plan.runs},
-        "cells": [cell.as_json() for cell in cells],
-        "absent": absent,
-    }
-    save_report(report, options.json)
+    found = [cell.as_json() for cell in cells]
+    save_report(bench_report("opendp_recall", asdict(plan), cells=found, absent=absent), options.json)
     return 0
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from bench.command import save_report
 from bench.measure import commit
 
-__all__ = ["Parts", "Rows"]
+__all__ = ["Parts", "Rows", "save_whole"]
 
 Rows: TypeAlias = list[dict[str, Any]]
 
@@ -28,14 +29,15 @@ class Parts:
         """The rows of a part: those that an earlier run of the same plan kept, or measured now."""
         if (found := self.kept(name)) is not None:
             return found
-        rows, at = list(measure()), commit()
+        return self.keep(name, list(measure()))
+
+    def keep(self, name: str, rows: Rows) -> Rows:
+        """The rows of a part that were measured now."""
+        at = commit()
         self.commits.update([] if at is None else [at])
         if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
             written = {"plan": self.plan, "commit": at, "rows": rows}
-            unfinished = self._file(self.folder, name).with_suffix(".unfinished")
-            unfinished.write_text(json.dumps(written) + "\n", encoding="utf-8")
-            unfinished.rename(self._file(self.folder, name))
+            save_whole(written, self._file(self.folder, name), indent=None)
         return rows
 
     def kept(self, name: str) -> Rows | None:
@@ -60,3 +62,10 @@ class Parts:
 
     def _file(self, folder: Path, name: str) -> Path:
         return folder / f"{name}.json"
+
+
+def save_whole(report: Mapping[str, Any], file: Path, *, indent: int | None = 1) -> None:
+    """The same as ``save_report``, but a run that is killed meanwhile leaves the file as it was."""
+    unfinished = file.with_suffix(".unfinished")
+    save_report(report, unfinished, indent=indent)
+    unfinished.rename(file)

@@ -7,8 +7,6 @@ compares between machines.
 
 from __future__ import annotations
 
-import argparse
-import dataclasses
 import os
 import resource
 import subprocess
@@ -20,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
-from bench.command import save_report
-from bench.measure import Contestant, interleaved, machine
-from bench.selection.goals import Goal
+from bench.command import bench_parser, bench_report, save_report
+from bench.goals import Goal, print_goals
+from bench.measure import Contestant, interleaved
+from bench.tables import text_table
 
 __all__ = ["BARE", "GOALS", "cells", "commands", "goals", "main"]
 
@@ -89,31 +87,17 @@ def goals(measured: Sequence[Mapping[str, Any]]) -> list[Goal]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench startup", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    parser = bench_parser("python -m bench startup", __doc__, DEFAULT_JSON, quick="fewer repetitions")
     parser.add_argument("--repetitions", type=int, metavar="N", help="default: 5 with --quick, 21 without")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
     measured = cells(options.repetitions or (5 if options.quick else 21))
-    table = Table(title="Starting, processor seconds (medians, in turns)")
-    table.add_column("what")
-    for heading in ("seconds", f"times {BARE}"):
-        table.add_column(heading, justify="right")
-    for cell in measured:
-        table.add_row(cell["what"], f"{cell['processor_seconds']:.3f}", f"{cell['ratio']:.1f}")
+    rows = [[cell["what"], f"{cell['processor_seconds']:.3f}", f"{cell['ratio']:.1f}"] for cell in measured]
+    headings = ("what", "seconds", f"times {BARE}")
     console = Console()
-    console.print(table)
-    for goal in goals(measured):
-        console.print(f"goal: {goal.name} {goal.wanted}: {goal.measured:.3f}, {'met' if goal.met else 'not met'}")
-    report = {
-        "bench": "startup",
-        "version": 1,
-        "machine": machine(),
-        "settings": {"quick": options.quick, "lines": LINES},
-        "cells": measured,
-        "goals": [dataclasses.asdict(goal) for goal in goals(measured)],
-    }
-    save_report(report, options.json)
+    console.print(text_table("Starting, processor seconds (medians, in turns)", headings, rows))
+    print_goals(goals(measured), console, number=".3f")
+    settings = {"quick": options.quick, "lines": LINES}
+    save_report(bench_report("startup", settings, cells=measured, goals=goals(measured)), options.json)
     return 0
 
 

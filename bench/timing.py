@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 import podium
 from bench.measure import Contestant, Timing, interleaved
+from bench.tables import text_table
 from podium.curator.timing import delay_to_period
 from podium.histogram import Histogram
 from podium.mechanisms import LimitedDomain
@@ -126,12 +126,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--period", type=Fraction, default=Fraction(1, 2), help="seconds; default: %(default)s")
     options = parser.parse_args(argv)
     rows = run(releases=50 if options.quick else 400, questions=8 if options.quick else 40, period=options.period)
-    table = Table(title=f"Time and private rows, k={K}; medians in ms, in turns; on schedule: every {options.period} s")
-    for heading in ("what", "tables", "first", "second", "ratio", "second is longer"):
-        table.add_column(heading, justify="left" if heading in ("what", "tables") else "right")
-    for row in rows:
-        table.add_row(*row.cells)
-    Console(width=120).print(table)
+    title = f"Time and private rows, k={K}; medians in ms, in turns; on schedule: every {options.period} s"
+    headings = ("what", "tables", "first", "second", "ratio", "second is longer")
+    Console(width=120).print(text_table(title, headings, [row.cells for row in rows], left=2))
     return 0
 
 

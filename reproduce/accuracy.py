@@ -191,12 +191,4 @@ def _figure(measured: Measured) -> Figure:
     return Figure("accuracy", "Accuracy of the limited domain", panels, columns=2, notes=[note])
 
 
-STUDY = Study(
-    "accuracy",
-    "Accuracy (Durfee & Rogers, Lemmas 8.1, E.1, E.2)",
-    _cells,
-    _compute,
-    _report,
-    data=_SETS,
-    helpers=("data", "families", "curves"),
-)
+STUDY = Study("accuracy", "Accuracy (Durfee & Rogers, Lemmas 8.1, E.1, E.2)", _cells, _compute, _report, data=_SETS)

@@ -277,18 +277,7 @@ def _figure(measured: Measured, name: str) -> Figure:
             for mechanism in MECHANISMS:
                 result = measured.one(kind="sweep", set=name, k=k, mechanism=mechanism)
                 curves.append(series_of(mechanism, result["epsilon"], result, goal))
-            panels.append(
-                Panel(
-                    f"{goal}-{k}",
-                    curves,
-                    x="epsilon",
-                    y="probability",
-                    x_scale="log",
-                    y_range=(-0.03, 1.05),
-                    percent=True,
-                    level=_SURE,
-                )
-            )
+            panels.append(Panel.of_chances(f"{goal}-{k}", curves, level=_SURE))
     runs = max(result["runs"] for _, result in measured.where(kind="sweep", set=name))
     note = (
         f"As {_FIGURES[name]} of Shekelyan & Loukides 2022. CANONICAL exactly, from its class weights; ONESHOT and "
@@ -304,11 +293,5 @@ def _figure(measured: Measured, name: str) -> Figure:
 
 
 STUDY = Study(
-    "canonical",
-    "Sets chosen at once (Shekelyan & Loukides, Figures 1, 5-10)",
-    _cells,
-    _compute,
-    _report,
-    data=_SETS,
-    helpers=("topk", "families", "curves", "data"),
+    "canonical", "Sets chosen at once (Shekelyan & Loukides, Figures 1, 5-10)", _cells, _compute, _report, data=_SETS
 )

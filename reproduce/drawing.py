@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from podium.present.drawing.page import SMALL, WIDTH, Page, Picture
-from podium.present.drawing.style import font
+from podium.present.drawing.style import DASHES, font
 from reproduce.study import Figure, Panel, Series
 
 __all__ = ["draw"]
@@ -22,7 +22,6 @@ _RIGHT: Final = 0.2
 _BELOW: Final = 0.52
 _ABOVE: Final = 0.26
 _LEGEND: Final = 0.24
-_DASHES: Final = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)), (0, (1, 1)), (0, (9, 3)))
 _MARKS: Final = ("o", "s", "^", "D", "v", "P")
 
 
@@ -86,7 +85,7 @@ class _Legend:
                     [0, 0, 0],
                     color=color,
                     linewidth=1.7,
-                    linestyle=_DASHES[place % 6],
+                    linestyle=DASHES[place % 6],
                     marker=_MARKS[place % 6],
                     markersize=3.5,
                     markevery=[1],
@@ -125,7 +124,7 @@ def _panel(page: Page, axes: Axes, panel: Panel, legend: _Legend, *, first: bool
 def _line(page: Page, axes: Axes, series: Series, place: int) -> None:
     color = page.style.series[place % len(page.style.series)]
     if series.theory:
-        axes.plot(series.x, series.y, color=color, linewidth=1.0, linestyle=_DASHES[place % 6], alpha=0.9)
+        axes.plot(series.x, series.y, color=color, linewidth=1.0, linestyle=DASHES[place % 6], alpha=0.9)
         return
     many = len(series.x) > 20
     axes.plot(
@@ -133,7 +132,7 @@ def _line(page: Page, axes: Axes, series: Series, place: int) -> None:
         series.y,
         color=color,
         linewidth=1.7,
-        linestyle=_DASHES[place % 6],
+        linestyle=DASHES[place % 6],
         marker="" if many else _MARKS[place % 6],
         markersize=3.2,
     )

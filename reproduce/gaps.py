@@ -209,12 +209,4 @@ def _curves(measured: Measured, figure: int, name: str, way: str, noise: str) ->
     return [Series(noise, x, y, low, high), Series(noise, x, theory, theory=True)]
 
 
-STUDY = Study(
-    "gaps",
-    "Free gaps (Ding et al., Figures 2-3)",
-    _cells,
-    _compute,
-    _report,
-    data=(*_BASKETS, *_KOSARAK),
-    helpers=("data", "families", "thresholds"),
-)
+STUDY = Study("gaps", "Free gaps (Ding et al., Figures 2-3)", _cells, _compute, _report, data=(*_BASKETS, *_KOSARAK))

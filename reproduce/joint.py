@@ -170,12 +170,4 @@ def _figure(measured: Measured) -> Figure:
     return Figure("joint", "The joint mechanism on Books and Games", panels, columns=2, notes=[note])
 
 
-STUDY = Study(
-    "joint",
-    "Joint mechanism (Gillenwater et al., Books and Games)",
-    _cells,
-    _compute,
-    _report,
-    data=_SETS,
-    helpers=("data",),
-)
+STUDY = Study("joint", "Joint mechanism (Gillenwater et al., Books and Games)", _cells, _compute, _report, data=_SETS)

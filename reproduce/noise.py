@@ -71,17 +71,12 @@ def _report(measured: Measured) -> Report:
         ),
     ]
     panels = [
-        Panel(
+        Panel.of_chances(
             f"TOP-{k}",
             [
                 Series(family, (found := measured.one(k=k, family=family))["epsilon"], found["TOP"])
                 for family in FAMILIES
             ],
-            x="epsilon",
-            y="probability",
-            x_scale="log",
-            y_range=(-0.03, 1.05),
-            percent=True,
             level=0.999,
         )
         for k in sizes
@@ -93,11 +88,5 @@ def _report(measured: Measured) -> Report:
 
 
 STUDY = Study(
-    "noise",
-    "Noise families (Shekelyan & Loukides, Figure 4)",
-    _cells,
-    _compute,
-    _report,
-    data=("NETFLIX", "HEPTH"),
-    helpers=("topk", "families", "curves", "data"),
+    "noise", "Noise families (Shekelyan & Loukides, Figure 4)", _cells, _compute, _report, data=("NETFLIX", "HEPTH")
 )

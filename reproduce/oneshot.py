@@ -263,12 +263,4 @@ def _figure(measured: Measured) -> Figure:
     return Figure("oneshot", "The oneshot Laplace mechanism", panels, columns=2, notes=[note])
 
 
-STUDY = Study(
-    "oneshot",
-    "Oneshot Laplace (Qiao, Su & Zhang)",
-    _cells,
-    _compute,
-    _report,
-    data=_SETS,
-    helpers=("topk", "families", "curves", "data"),
-)
+STUDY = Study("oneshot", "Oneshot Laplace (Qiao, Su & Zhang)", _cells, _compute, _report, data=_SETS)

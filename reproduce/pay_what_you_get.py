@@ -173,5 +173,4 @@ STUDY = Study(
     _compute,
     _report,
     data=tuple(_QUESTIONS),
-    helpers=("data",),
 )

@@ -324,11 +324,5 @@ def _panel(title: str, curves: Sequence[Series], axis: str) -> Panel:
 
 
 STUDY = Study(
-    "ranking",
-    "Rankings from comparisons (Qiao, Su & Zhang)",
-    _cells,
-    _compute,
-    _report,
-    data=("MovieTweetings",),
-    helpers=("families", "data"),
+    "ranking", "Rankings from comparisons (Qiao, Su & Zhang)", _cells, _compute, _report, data=("MovieTweetings",)
 )

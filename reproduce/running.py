@@ -1,10 +1,12 @@
 """Runs the cells of studies: in a few processes, remembering every finished cell, so that a run can be taken up again.
 
-A result is kept under a name made from the cell, the source code that computes it and the size of its data files.
+A result is kept under a name made from the cell, the source code that computes it and the size of its data files. That
+code is the module of the study and all of this package that it imports.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
 import json
@@ -16,7 +18,7 @@ from pathlib import Path
 from reproduce import data
 from reproduce.study import Cell, Measured, Mode, Result, Study
 
-__all__ = ["NAMES", "Progress", "load", "measure"]
+__all__ = ["NAMES", "Progress", "load", "measure", "modules_of"]
 
 NAMES = (
     "accounting",
@@ -97,9 +99,32 @@ def _name(cell: Cell, fingerprint: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
+def modules_of(study: str) -> set[str]:
+    """The modules of this package that a study's results depend on: itself, and what it imports, however indirectly."""
+    # The records that describe a study and what it found compute nothing.
+    found, waiting = {"study"}, [study]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += _imported(_source(name))
+    return found - {"study"}
+
+
+def _imported(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            package, _, module = node.module.partition(".")
+            if package == __package__:
+                yield from [module] if module else [alias.name for alias in node.names]
+
+
+def _source(module: str) -> str:
+    return Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+
+
 def _fingerprint(study: Study) -> str:
-    here = Path(__file__).parent
-    sources = [here.joinpath(f"{name}.py").read_bytes() for name in (study.name, *study.helpers)]
+    sources = [_source(name).encode() for name in sorted(modules_of(study.name))]
     sizes = [(data.folder() / file).stat().st_size for file in data.files_of(study.data)]
     return hashlib.sha256(b"".join(sources) + json.dumps(sizes).encode()).hexdigest()
 

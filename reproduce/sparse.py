@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +23,19 @@ _EPSILON = 0.7
 _SIZES = {Mode.TINY: (2, 10), Mode.QUICK: (2, 6, 10, 14, 18, 24), Mode.FULL: tuple(range(2, 25, 2))}
 _RUNS = {Mode.TINY: 40, Mode.QUICK: 400, Mode.FULL: 10_000}
 _KEYS = ("plain", "adaptive")
+_ANSWERS = {
+    "adaptive answers": "adaptive",
+    "adaptive cheap": "adaptive, cheap branch",
+    "plain answers": "plain",
+}
+_QUALITY = {
+    "adaptive precision": "precision, adaptive",
+    "plain precision": "precision, plain",
+    "adaptive f": "F-measure, adaptive",
+    "plain f": "F-measure, plain",
+    "left": "budget left after k answers",
+}
+"""What the two figures show of the results, and how their legends name it."""
 
 
 def _cells(mode: Mode) -> list[Params]:
@@ -164,20 +178,12 @@ def _points(measured: Measured, name: str, key: str, label: str) -> Series:
     return Series(label, [k for k, _ in cells], y, low, high)
 
 
+def _curves(measured: Measured, name: str, labels: Mapping[str, str]) -> list[Series]:
+    return [_points(measured, name, key, label) for key, label in labels.items()]
+
+
 def _answers_figure(measured: Measured, sets: list[str]) -> Figure:
-    panels = [
-        Panel(
-            name,
-            [
-                _points(measured, name, "adaptive answers", "adaptive"),
-                _points(measured, name, "adaptive cheap", "adaptive, cheap branch"),
-                _points(measured, name, "plain answers", "plain"),
-            ],
-            x="k",
-            y="queries answered",
-        )
-        for name in sets
-    ]
+    panels = [Panel(name, _curves(measured, name, _ANSWERS), x="k", y="queries answered") for name in sets]
     note = f"As Figure 4 of Ding et al. 2021, epsilon {_EPSILON}; bands are two standard errors. " + "; ".join(
         f"{name}: {data.STAND_INS[name]}" for name in sets
     )
@@ -186,32 +192,11 @@ def _answers_figure(measured: Measured, sets: list[str]) -> Figure:
 
 def _quality_figure(measured: Measured, sets: list[str]) -> Figure:
     panels = [
-        Panel(
-            name,
-            [
-                _points(measured, name, "adaptive precision", "precision, adaptive"),
-                _points(measured, name, "plain precision", "precision, plain"),
-                _points(measured, name, "adaptive f", "F-measure, adaptive"),
-                _points(measured, name, "plain f", "F-measure, plain"),
-                _points(measured, name, "left", "budget left after k answers"),
-            ],
-            x="k",
-            y="share",
-            percent=True,
-            y_range=(0, 1.05),
-        )
+        Panel(name, _curves(measured, name, _QUALITY), x="k", y="share", percent=True, y_range=(0, 1.05))
         for name in sets
     ]
     note = f"As Figures 5 and 6 of Ding et al. 2021, epsilon {_EPSILON}, thresholds at random ranks from 2k to 8k."
     return Figure("sparse-quality", "Precision, F-measure and budget left", panels, columns=2, notes=[note])
 
 
-STUDY = Study(
-    "sparse",
-    "Adaptive sparse vector (Ding et al., Figures 4-6)",
-    _cells,
-    _compute,
-    _report,
-    data=_SETS,
-    helpers=("data", "families", "thresholds"),
-)
+STUDY = Study("sparse", "Adaptive sparse vector (Ding et al., Figures 4-6)", _cells, _compute, _report, data=_SETS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
@@ -85,6 +85,12 @@ class Panel:
     percent: bool = False
     level: float | None = None
 
+    @classmethod
+    def of_chances(cls, title: str, series: Sequence[Series], *, x: str = "epsilon", level: float) -> Panel:
+        """Probabilities over a logarithmic axis; a dashed line at the level that counts as sure."""
+        y, whole = "probability", (-0.03, 1.05)
+        return cls(title, series, x=x, y=y, x_scale="log", y_range=whole, percent=True, level=level)
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -139,10 +145,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One figure, table or theorem of a paper, or a few that share their cells.
-
-    ``helpers`` are the modules of this package that ``compute`` relies on: a change in them makes its results stale.
-    """
+    """One figure, table or theorem of a paper, or a few that share their cells."""
 
     name: str
     title: str
@@ -150,7 +153,6 @@ class Study:
     compute: Callable[[Params], Result]
     report: Callable[[Measured], Report]
     data: tuple[str, ...] = ()
-    helpers: tuple[str, ...] = field(default=())
 
 
 def judged(held: bool, *, stand_in: bool = False) -> Verdict:

@@ -121,55 +121,19 @@ def _epsilon_row(measured: Measured) -> Row:
 
 
 def _figures(measured: Measured) -> list[Figure]:
+    def panel(title: str, goal: str, kind: str, k: int, x: str) -> Panel:
+        found = {name: measured.one(kind=kind, k=k, mechanism=name) for name in MECHANISMS}
+        curves = [series_of(name, result[kind], result, goal) for name, result in found.items()]
+        return Panel.of_chances(title, curves, x=x, level=0.999)
+
     panels = [
-        Panel(
-            f"{goal}-{k}, epsilon = 1",
-            [
-                series_of(
-                    mechanism,
-                    (found := measured.one(kind="exponent", k=k, mechanism=mechanism))["exponent"],
-                    found,
-                    goal,
-                )
-                for mechanism in MECHANISMS
-            ],
-            x="exponent s",
-            y="probability",
-            x_scale="log",
-            y_range=(-0.03, 1.05),
-            percent=True,
-            level=0.999,
-        )
+        panel(f"{goal}-{k}, epsilon = 1", goal, "exponent", k, "exponent s")
         for k in sorted(measured.values("k", kind="exponent"), reverse=True)
         for goal in _GOALS
     ]
-    panels += [
-        Panel(
-            f"{goal}-10, exponent {_EXPONENT}",
-            [
-                series_of(
-                    mechanism, (found := measured.one(kind="epsilon", mechanism=mechanism))["epsilon"], found, goal
-                )
-                for mechanism in MECHANISMS
-            ],
-            x="epsilon",
-            y="probability",
-            x_scale="log",
-            y_range=(-0.03, 1.05),
-            percent=True,
-            level=0.999,
-        )
-        for goal in _GOALS
-    ]
+    panels += [panel(f"{goal}-10, exponent {_EXPONENT}", goal, "epsilon", 10, "epsilon") for goal in _GOALS]
     note = "As Figures 2 and 3 of Shekelyan & Loukides 2022: 10,000 scores that fall like a power of the rank."
     return [Figure("zipf", "Scores by Zipf's law", panels, columns=2, notes=[note])]
 
 
-STUDY = Study(
-    "zipf",
-    "Zipf's law (Shekelyan & Loukides, Figures 2-3)",
-    _cells,
-    _compute,
-    _report,
-    helpers=("topk", "families", "curves", "data"),
-)
+STUDY = Study("zipf", "Zipf's law (Shekelyan & Loukides, Figures 2-3)", _cells, _compute, _report)

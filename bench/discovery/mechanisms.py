@@ -22,6 +22,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from bench.utility.regimes.tables import Floats, Integers, Table
 from bench.utility.regimes.thresholds import total_rho, zcdp_epsilon
+from bench.utility.selections import peel
 
 __all__ = [
     "BETA",
@@ -148,9 +149,7 @@ def discover_then_peel(
     weights = weigh(table, bound, sigma, threshold)
     present = np.flatnonzero(table.spread(bound, 0.0))
     found = present[weights[present] + sigma * rng.standard_normal(len(present)) >= threshold]
-    noisy = table.counts[found] + rng.gumbel(size=len(found)) / single
-    best: Integers = found[np.argsort(-noisy)][:k]
-    return best
+    return peel(table.counts, found, k, single, rng)
 
 
 def peeling_epsilon(k: int, epsilon: float, delta: float) -> float:

@@ -10,7 +10,6 @@ else in ../shared/data.
 
 from __future__ import annotations
 
-import json
 import statistics
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,11 +19,12 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table as Shown
 
-from bench.command import bench_parser
+from bench.command import bench_parser, bench_report, save_report, wide_console
 from bench.discovery.mechanisms import discover_then_peel, top_stable
-from bench.measure import machine
+from bench.goals import Goal
+from bench.measure import standard_error
+from bench.tables import text_table
 from bench.utility.data import SETS, missing
 from bench.utility.regimes.cells import TableKey
 from bench.utility.regimes.contestants import limited_domain
@@ -98,7 +98,6 @@ def measure(data: Sequence[str], runs: int, epsilons: Sequence[float], progress:
 
 
 def _cell(table: Table, name: str, k: int, epsilon: float, runs: int) -> Cell:
-    places, last = table.last_counts((k,))[k]
     best, whole = int(table.counts[table.order[:k]].sum()), len(table.users)
     mass: dict[str, list[float]] = {}
     recall: dict[str, list[float]] = {}
@@ -106,8 +105,8 @@ def _cell(table: Table, name: str, k: int, epsilon: float, runs: int) -> Cell:
         rng = np.random.default_rng([zlib.crc32(f"{name} {k} {epsilon}".encode()), run])
         for who, items in answers(table, k, epsilon, rng):
             mass.setdefault(who, []).append((best - int(table.counts[items].sum())) / whole)
-            recall.setdefault(who, []).append(float(np.count_nonzero(table.counts[items] >= last)) / places)
-    errors = {who: 2 * statistics.stdev(values) / len(values) ** 0.5 for who, values in mass.items()}
+            recall.setdefault(who, []).append(table.recall(items, k))
+    errors = {who: 2 * standard_error(values) for who, values in mass.items()}
     left, found = ({who: statistics.fmean(values) for who, values in given.items()} for given in (mass, recall))
     return Cell(name, k, epsilon, left, found, errors)
 
@@ -128,26 +127,24 @@ def summarise(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     return rows
 
 
-def goals(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+def goals(cells: Sequence[Cell]) -> list[Goal]:
     """podium leaves no more mass than the best by hindsight, in any cell."""
     worst = max(cells, key=lambda cell: cell.behind)
-    return [{
-        "name": "missing mass - least of all others", "wanted": f"<= {_NEAR}", "measured": round(worst.behind, 4),
-        "met": worst.behind <= _NEAR, "where": f"{worst.data}, k={worst.k}, epsilon={worst.epsilon:g}",
-    }]  # fmt: skip
+    where = f"{worst.data}, k={worst.k}, epsilon={worst.epsilon:g}"
+    name, met = "missing mass - least of all others", worst.behind <= _NEAR
+    return [Goal(name, f"<= {_NEAR}", round(worst.behind, 4), met, where)]
 
 
 def show(cells: Sequence[Cell], summary: Sequence[Mapping[str, Any]], console: Console) -> None:
     """Prints all cells, worst first, and the means."""
     for title, field in (("missing mass (less is better)", "missing_mass"), ("recall", "recall")):
-        table = Shown(title=f"{title}; worst cells of podium first")
-        for heading in ("data", "k", "epsilon", PODIUM, *CONTESTANTS):
-            table.add_column(heading, justify="left" if heading == "data" else "right")
+        rows = []
         for cell in sorted(cells, key=lambda cell: -cell.behind):
             values = getattr(cell, field)
             shown = [f"{values[who]:.4f}" if field == "missing_mass" else f"{values[who]:.3f}" for who in values]
-            table.add_row(cell.data, str(cell.k), f"{cell.epsilon:g}", *shown)
-        console.print(table)
+            rows.append([cell.data, str(cell.k), f"{cell.epsilon:g}", *shown])
+        headings = ("data", "k", "epsilon", PODIUM, *CONTESTANTS)
+        console.print(text_table(f"{title}; worst cells of podium first", headings, rows))
     for row in summary:
         console.print(
             f"{row['who']}: missing mass {row['missing_mass']:.4f}, recall {row['recall']:.3f}; podium surely better "
@@ -160,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = bench_parser("python -m bench discovery", __doc__, DEFAULT_JSON, quick="two data sets, few runs")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, 150))
+    console = wide_console(150)
     data = [name for name in (_QUICK if options.quick else _DATA) if not missing(name)]
     if not data:
         console.print("discovery: no data set was found; set PODIUM_DATA")
@@ -168,15 +165,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     runs = _QUICK_RUNS if options.quick else _RUNS
     epsilons = (1.0,) if options.quick else (1.0, 0.1)
     cells = measure(data, runs, epsilons, lambda text: console.print(f"discovery: {text}", style="dim"))
-    summary, judged = summarise(cells), goals(cells)
+    summary = summarise(cells)
     show(cells, summary, console)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    document = {
-        "bench": "discovery", "version": 1, "machine": dict(machine()),
-        "settings": {"delta": str(_DELTA), "runs": runs, "bound": BOUND, "mode": "quick" if options.quick else "full"},
-        "summary": summary, "goals": judged, "cells": [asdict(cell) | {"behind": cell.behind} for cell in cells],
-    }  # fmt: skip
-    options.json.write_text(json.dumps(document) + "\n", encoding="utf-8")
+    settings = {"delta": str(_DELTA), "runs": runs, "bound": BOUND, "mode": "quick" if options.quick else "full"}
+    found = [asdict(cell) | {"behind": cell.behind} for cell in cells]
+    report = bench_report("discovery", settings, summary=summary, goals=goals(cells), cells=found)
+    save_report(report, options.json, indent=None)
     return 0
 
 

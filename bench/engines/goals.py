@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bench.goals import Goal
 from bench.measure import Timing
-from bench.selection.goals import Goal
 
 __all__ = [
     "BARE_SUMS", "BOUNDED", "ENGINES", "GROUPS", "GROUPS_IN_ROUNDS", "ROUNDS", "ROUNDS_10", "ROUNDS_COUNTED",

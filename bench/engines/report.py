@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from bench.command import print_machine
 from bench.engines.goals import Cell, MemoryCell
+from bench.tables import in_sections, text_table
 
 __all__ = ["WIDTH", "show"]
 
@@ -24,8 +26,7 @@ def show(
     console: Console,
 ) -> None:
     """Prints the machine, both tables, and which engines did not take part."""
-    facts = ", ".join(f"{name} {value}" for name, value in machine.items() if value is not None)
-    console.print(f"engines bench ({mode}): {facts}", highlight=False)
+    print_machine("engines", mode, machine, console)
     console.print(
         "A private top k against the same query without privacy, on the same engine with its usual settings; medians "
         "of repetitions that took turns.",
@@ -45,11 +46,7 @@ def _times(cells: Sequence[Cell]) -> Table:
     table.add_column("question", no_wrap=True)
     for heading in ("rows", "plain", "podium", "podium\n/ plain", "processor\ntime", "scans", "runs", "same\nitems"):
         table.add_column(heading, justify="right", no_wrap=True)
-    previous = None
-    for cell in cells:
-        if previous not in {None, cell.engine}:
-            table.add_section()
-        previous = cell.engine
+    for cell in in_sections(table, cells, key=lambda cell: cell.engine):
         processor = cell.processor_ratio
         table.add_row(
             cell.engine,
@@ -67,9 +64,6 @@ def _times(cells: Sequence[Cell]) -> Table:
 
 
 def _memory(cells: Sequence[MemoryCell]) -> Table:
-    table = Table(title="Most memory that Python had allocated during a question (the engine's own is not ours)")
-    for heading in ("route", "items in the table", "peak"):
-        table.add_column(heading, justify="left" if heading == "route" else "right")
-    for cell in cells:
-        table.add_row(cell.route.name, f"{cell.items:,}", f"{cell.peak_bytes / 1024:,.0f} KiB")
-    return table
+    title = "Most memory that Python had allocated during a question (the engine's own is not ours)"
+    rows = [(cell.route.name, f"{cell.items:,}", f"{cell.peak_bytes / 1024:,.0f} KiB") for cell in cells]
+    return text_table(title, ("route", "items in the table", "peak"), rows)

@@ -12,19 +12,18 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
-from rich.console import Console
 
+from bench.command import bench_report, save_report, shown_progress, wide_console
 from bench.engines import questions, report
 from bench.engines.data import REGIONS, Events, wide_table
 from bench.engines.goals import ROUNDS, TALLY, TOP_ROWS, Cell, MemoryCell, goals
@@ -34,6 +33,7 @@ from bench.engines.questions import SETTINGS, K, Ours
 from bench.engines.scans import Job
 from bench.engines.servers import (
     Opened,
+    Query,
     bare_sums,
     missing,
     open_clickhouse,
@@ -43,12 +43,11 @@ from bench.engines.servers import (
     open_spark,
     sums_of_pairs,
 )
+from bench.goals import Goal, show_goals
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
-from bench.selection import report as selection_report
-from bench.selection.goals import Goal
-from podium.sources import DuckDBSource
+from podium.sources import DuckDBSource, Source
 
-__all__ = ["FULL", "MEDIUM", "QUICK", "Plan", "Results", "main", "run", "write_json"]
+__all__ = ["FULL", "MEDIUM", "QUICK", "Plan", "Results", "main", "run"]
 
 DEFAULT_JSON = Path("build/bench/engines.json")
 DEFAULT_DATA = Path("build/bench/data")
@@ -163,16 +162,16 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "bench": "engines",
-            "version": 2,
-            "machine": self.machine,
-            "settings": {**SETTINGS, **dataclasses.asdict(self.plan)},
-            "cells": [cell.as_json() for cell in self.cells],
-            "memory": [cell.as_json() for cell in self.memory],
-            "absent": self.absent,
-            "goals": [dataclasses.asdict(goal) for goal in self.goals],
-        }
+        return bench_report(
+            "engines",
+            {**SETTINGS, **dataclasses.asdict(self.plan)},
+            version=2,
+            facts=self.machine,
+            cells=[cell.as_json() for cell in self.cells],
+            memory=[cell.as_json() for cell in self.memory],
+            absent=self.absent,
+            goals=self.goals,
+        )
 
 
 @dataclass(slots=True)
@@ -230,47 +229,41 @@ def _duckdb_cells(plan: Plan, events: Events, parts: Parts, progress: Progress) 
 
 def _few_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     progress(f"DuckDB, {plan.rows:,} rows")
-    with open_duckdb(events, plan.rows) as opened, questions.paid_question(opened.source) as paid:
-        table = _Table("DuckDB", opened, plan.rows)
-        return table.cells([*questions.few(opened.source, plan.items), paid], plan.repetitions)
+    with _duckdb_table(events, plan.rows) as table, questions.paid_question(table.source) as paid:
+        return table.cells([*questions.few(table.source, plan.items), paid], plan.repetitions)
 
 
 def _round_cells(plan: Plan, events: Events, progress: Progress, k: int) -> list[Cell]:
     progress(f"DuckDB, k={k}, {plan.rows:,} rows")
-    with open_duckdb(events, plan.rows) as opened:
-        table = _Table("DuckDB", opened, plan.rows)
-        return table.cells(questions.in_rounds(opened.source, k), plan.round_repetitions, k=k)
+    with _duckdb_table(events, plan.rows) as table:
+        return table.cells(questions.in_rounds(table.source, k), plan.round_repetitions, k=k)
 
 
 def _group_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     progress(f"DuckDB, {REGIONS} groups, {plan.bounded_rows:,} rows")
-    with open_duckdb(events, plan.bounded_rows) as opened:
-        table = _Table("DuckDB", opened, plan.bounded_rows)
-        return table.cells(questions.of_groups(opened.source, REGIONS), plan.bounded_repetitions, per="region")
+    with _duckdb_table(events, plan.bounded_rows) as table:
+        return table.cells(questions.of_groups(table.source, REGIONS), plan.bounded_repetitions, per="region")
 
 
 def _text_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     progress(f"DuckDB, text, {plan.text_rows:,} rows")
-    with open_duckdb(events, plan.text_rows) as opened:
-        table = _Table("DuckDB", opened, plan.text_rows)
-        return table.cells(questions.text(opened.source), plan.repetitions, item="article")
+    with _duckdb_table(events, plan.text_rows) as table:
+        return table.cells(questions.text(table.source), plan.repetitions, item="article")
 
 
 def _sum_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     progress(f"DuckDB, sums, {plan.rows:,} rows")
     cells, amounts = [], dataclasses.replace(events, amounts=True)
     for query, ways in ((sums_of_pairs, questions.sums), (bare_sums, questions.sums_beside_bare)):
-        with open_duckdb(amounts, plan.rows, query) as opened:
-            table = _Table("DuckDB", opened, plan.rows)
-            cells += table.cells(ways(opened.source), plan.round_repetitions)
+        with _duckdb_table(amounts, plan.rows, query) as table:
+            cells += table.cells(ways(table.source), plan.round_repetitions)
     return cells
 
 
 def _bounded_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     progress(f"DuckDB, bounded, {plan.bounded_rows:,} rows")
-    with open_duckdb(events, plan.bounded_rows) as opened:
-        table = _Table("DuckDB", opened, plan.bounded_rows)
-        return table.cells(questions.bounded(opened.source), plan.bounded_repetitions)
+    with _duckdb_table(events, plan.bounded_rows) as table:
+        return table.cells(questions.bounded(table.source), plan.bounded_repetitions)
 
 
 def _server_cells(plan: Plan, engine: str, folder: Path, parts: Parts, progress: Progress) -> list[Cell]:
@@ -302,13 +295,12 @@ def _server_parts(plan: Plan) -> dict[str, Callable[[_Table], list[Cell]]]:
     """What a server is asked."""
     turns = plan.server_round_repetitions
     rounds = {
-        f"{k}": lambda table, k=k: table.cells(questions.in_rounds(table.opened.source, k), turns, k=k)
-        for k in plan.in_rounds
+        f"{k}": lambda table, k=k: table.cells(questions.in_rounds(table.source, k), turns, k=k) for k in plan.in_rounds
     }
     return {
-        "few": lambda table: table.cells(questions.few(table.opened.source, plan.items), plan.server_repetitions),
-        "bounded": lambda table: table.cells(questions.bounded(table.opened.source), turns),
-        "groups": lambda table: table.cells(questions.of_groups(table.opened.source, REGIONS), turns, per="region"),
+        "few": lambda table: table.cells(questions.few(table.source, plan.items), plan.server_repetitions),
+        "bounded": lambda table: table.cells(questions.bounded(table.source), turns),
+        "groups": lambda table: table.cells(questions.of_groups(table.source, REGIONS), turns, per="region"),
         **rounds,
     }
 
@@ -320,6 +312,11 @@ class _Table:
     engine: str
     opened: Opened
     rows: int
+
+    @property
+    def source(self) -> Source:
+        """For podium."""
+        return self.opened.source
 
     def cells(
         self, ours: Sequence[Ours], turns: int, *, item: str = "article_id", k: int = K, per: str | None = None
@@ -338,6 +335,12 @@ class _Table:
             times = timings[place], timings[0], processor
             cells.append(Cell(self.engine, way.route, way.question, wanted, self.rows, *times, shared, read))
         return cells
+
+
+@contextmanager
+def _duckdb_table(events: Events, rows: int, query: Query | None = None) -> Iterator[_Table]:
+    with open_duckdb(events, rows, query) as opened:
+        yield _Table("DuckDB", opened, rows)
 
 
 def _memory_cells(plan: Plan, folder: Path, progress: Progress) -> list[MemoryCell]:
@@ -359,12 +362,6 @@ def _memory_cells(plan: Plan, folder: Path, progress: Progress) -> list[MemoryCe
     return cells
 
 
-def write_json(results: Results, path: Path) -> None:
-    """The machine-readable twin of the tables."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results.as_json(), indent=1) + "\n", encoding="utf-8")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench engines", description=__doc__.partition("\n")[0])
@@ -379,14 +376,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--without", action="append", choices=list(_SERVERS), default=[], help="leave an engine out")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, report.WIDTH))
+    console = wide_console(report.WIDTH)
     plan = QUICK if options.quick else MEDIUM if options.medium else FULL
     plan = dataclasses.replace(plan, servers=tuple(name for name in plan.servers if name not in options.without))
-    with console.status("engines bench") as status:
-        results = run(plan, DEFAULT_DATA, lambda cell: status.update(f"engines bench: {cell}"), kept=DEFAULT_PARTS)
+    with shown_progress("engines", console) as progress:
+        results = run(plan, DEFAULT_DATA, progress, kept=DEFAULT_PARTS)
     report.show(results.machine, plan.mode, results.cells, results.memory, results.absent, console)
-    selection_report.show_goals(results.goals, plan.mode, console)
-    write_json(results, options.json)
+    show_goals(results.goals, plan.mode, console)
+    save_report(results.as_json(), options.json)
     console.print("Every repetition is in the JSON file.", style="dim")
     return 0
 

@@ -98,13 +98,7 @@ def open_duckdb(events: Events, rows: int, query: Query | None = None) -> Iterat
     """DuckDB on the Parquet files; ``query`` is another plain query than that of distinct users."""
     with events.linked(rows) as folder, connect() as connection, closing(DuckDBSource(folder)) as source:
         table = f"read_parquet('{folder}/*.parquet')"
-
-        written = query or _query
-
-        def plain(item: str, k: int, *, per: str | None = None) -> Job:
-            text = written(item, table, k) if per is None else _query(item, table, k, per)
-            return lambda: _items(connection.execute(text).fetchall())
-
+        plain = _plain(lambda text: connection.execute(text).fetchall(), table, query)
         yield Opened(plain, source, duckdb_scans, clock_with(None))
 
 
@@ -117,10 +111,7 @@ def open_postgresql(events: Events, rows: int) -> Iterator[Opened]:
         _load(server.url, events.files(rows))
         source = open_source(server.url, table=_TABLE)
         with closing(source), psycopg.connect(server.url, autocommit=True) as connection:
-
-            def plain(item: str, k: int, *, per: str | None = None) -> Job:
-                return lambda: _items(connection.execute(_query(item, _TABLE, k, per).encode()).fetchall())
-
+            plain = _plain(lambda text: connection.execute(text.encode()).fetchall())
             yield Opened(plain, source, postgresql_scans(connection, _TABLE, rows), clock_with(server.process))
 
 
@@ -140,10 +131,7 @@ def open_clickhouse(events: Events, rows: int) -> Iterator[Opened]:
         source = open_source(session, table=_TABLE)
         client = clickhouse_connect.get_client(interface="chdb", path=":memory:")
         with closing(source), closing(client):
-
-            def plain(item: str, k: int, *, per: str | None = None) -> Job:
-                return lambda: _items(client.query(_query(item, _TABLE, k, per)).result_rows)
-
+            plain = _plain(lambda text: client.query(text).result_rows)
             yield Opened(plain, source, clickhouse_scans(client, _TABLE), clock_with(None))
         session.query(f"DROP TABLE {_TABLE} SYNC")
 
@@ -166,12 +154,8 @@ def open_mariadb(events: Events, rows: int) -> Iterator[Opened]:
             ask(f"CREATE TABLE {_TABLE} ({_COLUMNS.replace('TEXT', 'VARCHAR(30)')}) ENGINE=InnoDB")
             ask(f"LOAD DATA LOCAL INFILE '{text}' INTO TABLE {_TABLE} FIELDS TERMINATED BY ',' IGNORE 1 LINES")
             ask(f"ANALYZE TABLE {_TABLE}")
-
-            def plain(item: str, k: int, *, per: str | None = None) -> Job:
-                return lambda: _items(ask(_query(item, _TABLE, k, per)))
-
             with closing(open_source(server.url, table=_TABLE)) as source:
-                yield Opened(plain, source, mariadb_scans(ask, _TABLE, rows), clock_with(server.process))
+                yield Opened(_plain(ask), source, mariadb_scans(ask, _TABLE, rows), clock_with(server.process))
 
 
 @contextmanager
@@ -180,10 +164,7 @@ def open_spark(events: Events, rows: int) -> Iterator[Opened]:
     with spark_session() as session:
         session.read.parquet(*events.files(rows)).createOrReplaceTempView(_TABLE)
         with closing(open_source(session, table=_TABLE)) as source:
-
-            def plain(item: str, k: int, *, per: str | None = None) -> Job:
-                return lambda: _items(session.sql(_query(item, _TABLE, k, per)).collect())
-
+            plain = _plain(lambda text: session.sql(text).collect())
             machine = session.sparkContext._gateway.proc.pid
             yield Opened(plain, source, spark_scans(session), clock_with(machine))
 
@@ -212,6 +193,16 @@ def _hushed() -> Iterator[None]:
     finally:
         os.dup2(before, 2)
         os.close(before)
+
+
+def _plain(ask: Callable[[str], Sequence[Sequence[Any]]], table: str = _TABLE, query: Query | None = None) -> Plain:
+    """The plain query as a job, once it is known what is asked; with groups always that of distinct users."""
+
+    def plain(item: str, k: int, *, per: str | None = None) -> Job:
+        text = _query(item, table, k, per) if query is None or per is not None else query(item, table, k)
+        return lambda: _items(ask(text))
+
+    return plain
 
 
 def _query(item: str, table: str, k: int, per: str | None = None) -> str:

@@ -6,23 +6,22 @@ The data is looked for in $PODIUM_DATA, else in ../shared/data.
 from __future__ import annotations
 
 import csv
-import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.utility.data import folder
 from podium.histogram import Histogram
 
-__all__ = ["FILES", "Counts", "DataSet", "data_sets"]
+__all__ = ["FILES", "NETFLIX", "Counts", "DataSet", "data_sets", "netflix_counts"]
 
 Counts = NDArray[np.int64]
 
 _DPBENCH = "dpbench_1d_n4096.csv"
-_NETFLIX = "netflix_5star_counts_n17770.csv"
-FILES = (_DPBENCH, _NETFLIX)
+NETFLIX = "netflix_5star_counts_n17770.csv"
+FILES = (_DPBENCH, NETFLIX)
 _SL = ("PATENT", "SEARCHLOGS", "MEDCOST", "INCOME", "HEPTH")
 
 
@@ -44,16 +43,20 @@ class DataSet:
         return int(np.count_nonzero(self.counts >= self.counts[k - 1]))
 
 
+def netflix_counts() -> Counts | None:
+    """How many gave each film five stars, in the order of the file; None where it is not there."""
+    file = folder() / NETFLIX
+    return np.loadtxt(file, delimiter=",", skiprows=1, usecols=1, dtype=np.int64) if file.is_file() else None
+
+
 def data_sets() -> list[DataSet] | None:
     """All of them, or None where a file is not there."""
-    named = os.environ.get("PODIUM_DATA")
-    folder = Path(named) if named else Path(__file__).parents[2] / ".." / "shared" / "data"
-    if not all((folder / name).is_file() for name in FILES):
+    netflix = netflix_counts()
+    if netflix is None or not (folder() / _DPBENCH).is_file():
         return None
-    with (folder / _DPBENCH).open(encoding="utf-8", newline="") as file:
+    with (folder() / _DPBENCH).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     columns = {name: [int(float(row[name])) for row in rows] for name in rows[0] if name != "bin"}
-    netflix = np.loadtxt(folder / _NETFLIX, delimiter=",", skiprows=1, usecols=1, dtype=np.int64)
     first = [DataSet(name, _sorted(columns[name])) for name in _SL]
     rest = [DataSet(name, _sorted(column), held_out=True) for name, column in columns.items() if name not in _SL]
     return [*first, DataSet("NETFLIX", _sorted(netflix)), *rest]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from bench.known.recall import Estimate
 
-__all__ = ["DEFAULT", "HINDSIGHT", "LIMIT", "SET", "Cell", "Goal", "block_goals", "blocks", "goals"]
+__all__ = ["DEFAULT", "HINDSIGHT", "LIMIT", "SET", "Cell", "GroupGoal", "block_goals", "blocks", "goals"]
 
 HINDSIGHT = (
     "peeling", "oneshot", "canonical 1/2", "canonical 1/2 exp.", "canonical 1", "canonical 1 exp.", "joint",
@@ -32,7 +32,7 @@ class Cell:
     delta: str
     at_cliff: bool
     recall: dict[str, Estimate]
-    at_once: float
+    chance_at_once: float
 
     @property
     def name(self) -> str:
@@ -51,15 +51,9 @@ class Cell:
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "data": self.data,
-            "held_out": self.held_out,
-            "k": self.k,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "at_cliff": self.at_cliff,
+            **asdict(self),
             "recall": {name: estimate.mean for name, estimate in self.recall.items()},
             "standard_error": {name: estimate.error for name, estimate in self.recall.items()},
-            "chance_at_once": self.at_once,
             "best": self.best,
             "minus_best": {name: self.regret(name).mean for name in (DEFAULT, SET)},
             "minus_best_standard_error": {name: self.regret(name).error for name in (DEFAULT, SET)},
@@ -67,7 +61,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class GroupGoal:
     """Not worse than the best by hindsight in any cell of a group; ``failing`` cells are worse by more than LIMIT."""
 
     group: str
@@ -76,7 +70,7 @@ class Goal:
     who: str
     cells: int
     worst: float
-    worst_error: float
+    worst_standard_error: float
     where: str
     mean: float
     failing: int
@@ -88,22 +82,10 @@ class Goal:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "group": self.group,
-            "delta": self.delta,
-            "k": self.k,
-            "who": self.who,
-            "cells": self.cells,
-            "worst": self.worst,
-            "worst_standard_error": self.worst_error,
-            "where": self.where,
-            "mean": self.mean,
-            "failing": self.failing,
-            "met": self.met,
-        }
+        return {**asdict(self), "met": self.met}
 
 
-def goals(cells: Sequence[Cell]) -> list[Goal]:
+def goals(cells: Sequence[Cell]) -> list[GroupGoal]:
     """For each group of data sets, delta and k: how far the planner stays behind the best by hindsight."""
     grouped: dict[tuple[str, str, int], list[Cell]] = {}
     for cell in cells:
@@ -146,18 +128,18 @@ def _order(key: tuple[str, str, int]) -> tuple[bool, bool, float, int]:
     return "held out" in group, "cliffs" in group, float(delta), k
 
 
-def _judged(group: str, delta: str, k: int, who: str, cells: Sequence[Cell]) -> Goal:
+def _judged(group: str, delta: str, k: int, who: str, cells: Sequence[Cell]) -> GroupGoal:
     regrets = [cell.regret(who) for cell in cells]
     means = [regret.mean for regret in regrets]
     worst = min(range(len(cells)), key=means.__getitem__)
-    return Goal(
+    return GroupGoal(
         group=group,
         delta=delta,
         k=k,
         who=who,
         cells=len(cells),
         worst=means[worst],
-        worst_error=regrets[worst].error,
+        worst_standard_error=regrets[worst].error,
         where=cells[worst].name,
         mean=sum(means) / len(means),
         failing=sum(mean < -LIMIT for mean in means),

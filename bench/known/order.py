@@ -11,8 +11,6 @@ the other items are chosen in this way.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import zlib
 from collections.abc import Mapping, Sequence
@@ -25,9 +23,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from bench.command import bench_parser, bench_report, save_report
 from bench.known.data import FILES, DataSet, data_sets
 from bench.known.recall import Recall
-from bench.measure import machine
 from podium.mechanisms import CanonicalTopK, TestedTopK
 
 __all__ = ["ABOUT_ORDER", "MEASURES", "SHARES", "main", "measure", "order_table", "quality"]
@@ -127,9 +125,7 @@ def order_table(report: Mapping[str, Any]) -> tuple[tuple[str, ...], list[list[s
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench known_order", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="k=100, one epsilon, few runs")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    parser = bench_parser("python -m bench known_order", __doc__, DEFAULT_JSON, quick="k=100, one epsilon, few runs")
     options = parser.parse_args(argv)
     console = Console()
     data = data_sets()
@@ -139,22 +135,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     k, runs = (_QUICK_K, _QUICK_RUNS) if options.quick else (_K, _RUNS)
     epsilons = _QUICK_EPSILONS if options.quick else _EPSILONS
     cells = [measure(one, k, Fraction(epsilon), runs) for one in data if not one.held_out for epsilon in epsilons]
-    rows = _means(cells)
-    document = {
-        "bench": "known_order",
-        "version": 1,
-        "machine": dict(machine()),
-        "settings": {"mode": "quick" if options.quick else "full", "k": k, "epsilons": epsilons, "repetitions": runs},
-        "cells": len(cells),
-        "rows": rows,
-    }
-    headings, shown = order_table(document)
+    settings = {"mode": "quick" if options.quick else "full", "k": k, "epsilons": epsilons, "repetitions": runs}
+    report = bench_report("known_order", settings, cells=len(cells), rows=_means(cells))
+    headings, shown = order_table(report)
     table = Table(*headings, title=f"k={k:,}, delta=0: means over {len(cells)} cells")
     for line in shown:
         table.add_row(*line)
     console.print(table)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    save_report(report, options.json)
     return 0
 
 

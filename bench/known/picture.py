@@ -9,12 +9,12 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from bench.known.goals import SET, Cell
 from podium.present.drawing.page import SMALL, TEXT, WIDTH, Page, Picture
-from podium.present.drawing.style import font
+from podium.present.drawing.style import DASHES, font
 
 __all__ = ["draw"]
 
 _CURVES = ("peeling", "oneshot", "canonical 1/2", "canonical 1", "joint", SET)
-_DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)), (0, (1, 1)), "-")
+_DASHES = (*DASHES[:5], "-")
 _ROW, _ABOVE, _BELOW = 1.3, 0.62, 0.45
 _LEFT, _RIGHT, _BETWEEN = 1.65, 0.25, 0.25
 

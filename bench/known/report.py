@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from bench.known.goals import DEFAULT, HINDSIGHT, LIMIT, SET, Cell, Goal, goals
+from bench.known.goals import DEFAULT, HINDSIGHT, LIMIT, SET, Cell, GroupGoal, goals
+from bench.tables import in_sections
 
 __all__ = ["WIDTH", "show"]
 
@@ -32,36 +33,28 @@ def _recall_table(delta: str, cells: Sequence[Cell]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     for name in (*HINDSIGHT, DEFAULT, SET, "±", "set at once", "set - best"):
         table.add_column(name.replace(" ", "\n", 1), justify="right", no_wrap=True)
-    previous = None
-    for cell in cells:
-        if previous not in {None, (cell.data, cell.k)}:
-            table.add_section()
-        previous = (cell.data, cell.k)
+    for cell in in_sections(table, cells, key=lambda cell: (cell.data, cell.k)):
         estimates = [cell.recall[name] for name in (*HINDSIGHT, DEFAULT, SET)]
         shown = [f"{estimate.mean:.3f}" for estimate in estimates]
         shown.append(f"{2 * max(estimate.error for estimate in estimates):.3f}")
-        shown += [f"{cell.at_once:.3f}", f"{cell.regret(SET).mean:+.3f}"]
+        shown += [f"{cell.chance_at_once:.3f}", f"{cell.regret(SET).mean:+.3f}"]
         table.add_row(cell.data, f"{cell.k:,}", cell.epsilon, *shown)
     return table
 
 
-def _goal_table(judged: Sequence[Goal]) -> Table:
+def _goal_table(judged: Sequence[GroupGoal]) -> Table:
     table = Table(title=f"Recall minus the best by hindsight; a cell fails below -{LIMIT:g}")
     for heading in ("data sets", "delta", "k", "who", "worst", "2 s.e.", "mean", "failing", "", "worst cell"):
         left = heading in {"data sets", "who", "", "worst cell"}
         table.add_column(heading, justify="left" if left else "right", no_wrap=True)
-    previous = None
-    for goal in judged:
-        if previous not in {None, (goal.group, goal.delta)}:
-            table.add_section()
-        previous = (goal.group, goal.delta)
+    for goal in in_sections(table, judged, key=lambda goal: (goal.group, goal.delta)):
         table.add_row(
             goal.group,
             goal.delta,
             f"{goal.k:,}",
             goal.who,
             f"{goal.worst:+.3f}",
-            f"{2 * goal.worst_error:.3f}",
+            f"{2 * goal.worst_standard_error:.3f}",
             f"{goal.mean:+.4f}",
             f"{goal.failing} of {goal.cells}",
             "[green]met[/]" if goal.met else "[red]not met[/]",

@@ -13,7 +13,6 @@ they are decided or a time is over.
 from __future__ import annotations
 
 import math
-import multiprocessing
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -23,11 +22,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 from rich.table import Table
 
-from bench.command import bench_parser, save_report
-from bench.measure import machine
+from bench.command import bench_parser, bench_report, save_report, wide_console
+from bench.goals import Goal
+from bench.processes import in_processes
+from bench.utility.regimes.tables import even_pairs
 from podium.mechanisms import RefinedTopK, RisingTopK, SharedVoteTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
@@ -38,7 +38,7 @@ from podium.planning.strategy import strategy_for
 __all__ = ["ANSWERS", "CELLS", "Shape", "goals", "main", "recalls"]
 
 DEFAULT_JSON = Path("build/bench/known_rounds.json")
-_SEED, _CHUNK = 7, 500
+_SEED = 7
 _BUDGET: dict[str, Any] = {"epsilon": 1, "delta": "1e-6"}
 _FIRST, _BATCH = 4, 8
 """Runs of every answer, and of one that is run on."""
@@ -126,7 +126,7 @@ class _Measured:
 def recalls(shape: Shape, effort: Effort) -> dict[str, dict[str, float]]:
     """The mean recall of each answer, its standard error, and the number of runs."""
     rng = np.random.default_rng(_SEED)
-    users, items = _pairs(shape, rng)
+    users, items = even_pairs(shape.users, shape.each, shape.size, shape.slope, rng)
     table = PairsReader(users, items, domain_size=shape.size)
     counts = np.bincount(items, minlength=shape.size)
     found = {name: _Measured(_answer(name, shape, table), counts, shape.k) for name in ANSWERS}
@@ -185,17 +185,7 @@ def _answer(name: str, shape: Shape, table: PairsReader) -> Callable[[], Any]:
     return lambda: run_strategy(plan, table)
 
 
-def _pairs(shape: Shape, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Different items for each user: the largest of weights with Gumbel noise."""
-    weights = -shape.slope * np.log(np.arange(1, shape.size + 1))
-    found = []
-    for start in range(0, shape.users, _CHUNK):
-        noisy = weights + rng.gumbel(size=(min(_CHUNK, shape.users - start), shape.size))
-        found.append(np.argpartition(-noisy, shape.each - 1, axis=1)[:, : shape.each].ravel())
-    return np.repeat(np.arange(shape.users), shape.each), np.concatenate(found)
-
-
-def goals(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def goals(cells: Sequence[dict[str, Any]]) -> list[Goal]:
     """What is stated does not make the answer worse; a cell fails below -LIMIT."""
     judged = [
         _judged(f"recall with {said} minus without, worst cell", one, other, cells) for said, one, other in COMPARED
@@ -211,23 +201,18 @@ def goals(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _judged(name: str, one: str, other: str, cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _judged(name: str, one: str, other: str, cells: Sequence[dict[str, Any]]) -> Goal:
     gains = [cell["recall"][one]["mean"] - cell["recall"][other]["mean"] for cell in cells]
     worst = min(range(len(cells)), key=gains.__getitem__)
     where = ", ".join(f"{key} {cells[worst][key]:,}" for key in ("users", "each", "size", "k"))
     error = sum(cells[worst]["recall"][which]["error"] ** 2 for which in (one, other)) ** 0.5
-    return {
-        "name": name,
-        "wanted": f">= -{LIMIT:g}",
-        "measured": gains[worst],
-        "met": gains[worst] >= -LIMIT,
-        "where": f"{where} (standard error {error:.3f})",
-    }
+    met = gains[worst] >= -LIMIT
+    return Goal(name, f">= -{LIMIT:g}", gains[worst], met, f"{where} (standard error {error:.3f})")
 
 
-def _mean_of(name: str, one: str, other: str, cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _mean_of(name: str, one: str, other: str, cells: Sequence[dict[str, Any]]) -> Goal:
     gain = statistics.fmean(cell["recall"][one]["mean"] - cell["recall"][other]["mean"] for cell in cells)
-    return {"name": name, "wanted": ">= 0", "measured": gain, "met": gain >= 0, "where": f"{len(cells)} cells"}
+    return Goal(name, ">= 0", gain, gain >= 0, f"{len(cells)} cells")
 
 
 def _cell(job: tuple[Shape, Effort]) -> dict[str, Any]:
@@ -245,20 +230,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.seconds is not None:
         effort = replace(effort, seconds=options.seconds)
     table = Table("users", "items each", "domain", "k", "slope", *ANSWERS, title="recall")
-    with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
-        cells = pool.map(_cell, [(shape, effort) for shape in CELLS], chunksize=1)
+    cells = list(in_processes(_cell, [(shape, effort) for shape in CELLS], options.processes))
     for shape, cell in zip(CELLS, cells, strict=True):
         table.add_row(*map(str, shape), *(f"{cell['recall'][name]['mean']:.3f}" for name in ANSWERS))
-    Console(width=max(Console().width, 170)).print(table)
-    report = {
-        "bench": "known_rounds",
-        "version": 1,
-        "machine": machine(),
-        "settings": {"mode": "quick" if options.quick else "full", **asdict(effort), **_BUDGET},
-        "cells": cells,
-        "goals": goals(cells),
-    }
-    save_report(report, options.json)
+    wide_console(170).print(table)
+    settings = {"mode": "quick" if options.quick else "full", **asdict(effort), **_BUDGET}
+    save_report(bench_report("known_rounds", settings, cells=cells, goals=goals(cells)), options.json)
     return 0
 
 

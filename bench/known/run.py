@@ -10,25 +10,20 @@ Shekelyan & Loukides 2022 (SL), and the other columns of DPBench, on which no co
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
-from bench.command import bench_parser, save_report
+from bench.command import bench_parser, bench_report, save_report, shown_progress, wide_console
 from bench.known.data import FILES, DataSet, data_sets
 from bench.known.distributions import canonical_recall
 from bench.known.goals import DEFAULT, SET, Cell, goals
 from bench.known.picture import draw
 from bench.known.recall import Recall
 from bench.known.report import WIDTH, show
-from bench.measure import machine
+from bench.processes import in_processes
 from podium.mechanisms import CanonicalTopK, ExponentialTopK, JointTopK, NoisyTopK, TestedTopK
 from podium.mechanisms.base import Mechanism
 from podium.planning.facts import Facts
@@ -106,14 +101,9 @@ def run(
     """Measures every cell of the plan, data set by data set; what comes out does not depend on the processes."""
     chosen = [one for one in data if plan.held_out or not one.held_out]
     done: list[Cell] = []
-    with ExitStack() as stack:
-        everywhere: Callable[..., Iterable[list[Cell]]] = map
-        if processes > 1:
-            spawn = multiprocessing.get_context("spawn")
-            everywhere = stack.enter_context(ProcessPoolExecutor(processes, mp_context=spawn)).map
-        for one, cells in zip(chosen, everywhere(partial(_measured, plan), chosen), strict=True):
-            done += cells
-            progress(f"{one.name} is done")
+    for one, cells in zip(chosen, in_processes(partial(_measured, plan), chosen, processes), strict=True):
+        done += cells
+        progress(f"{one.name} is done")
     return done
 
 
@@ -136,19 +126,14 @@ def _cells(data: DataSet, k: int, plan: Plan) -> Iterator[Cell]:
                 delta=delta,
                 at_cliff=epsilon not in plan.epsilons,
                 recall={name: recall.of(mechanism) for name, mechanism in everybody.items()},
-                at_once=recall.chance_at_once(tested) if isinstance(tested, TestedTopK) else 0.0,
+                chance_at_once=recall.chance_at_once(tested) if isinstance(tested, TestedTopK) else 0.0,
             )
 
 
 def _report(cells: Sequence[Cell], plan: Plan) -> dict[str, Any]:
-    return {
-        "bench": "known",
-        "version": 1,
-        "machine": machine(),
-        "settings": {"mode": plan.mode, "epsilons": plan.epsilons, "deltas": DELTAS, "runs": plan.runs},
-        "cells": [cell.as_json() for cell in cells],
-        "goals": [goal.as_json() for goal in goals(cells)],
-    }
+    settings = {"mode": plan.mode, "epsilons": plan.epsilons, "deltas": DELTAS, "runs": plan.runs}
+    judged = {"goals": [goal.as_json() for goal in goals(cells)]}
+    return bench_report("known", settings, cells=[cell.as_json() for cell in cells]) | judged
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -159,15 +144,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--plots", type=Path, default=DEFAULT_PLOTS, metavar="FOLDER", help="default: %(default)s")
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, WIDTH))
+    console = wide_console(WIDTH)
     data = data_sets()
     if data is None:
         missing = " or ".join(FILES)
         console.print(f"known bench skipped: {missing} is not there. Set PODIUM_DATA to the folder that has both.")
         return 0
     plan = QUICK if options.quick else FULL
-    with console.status("known bench") as status:
-        cells = run(data, plan, lambda said: status.update(f"known bench: {said}"), processes=options.processes)
+    with shown_progress("known", console) as progress:
+        cells = run(data, plan, progress, processes=options.processes)
     show(cells, plan.mode, plan.runs, console)
     save_report(_report(cells, plan), options.json)
     options.plots.mkdir(parents=True, exist_ok=True)

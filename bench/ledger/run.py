@@ -8,21 +8,19 @@ an analyst can force; the controls are ledgers with a condition left out. docs/p
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
-from bench.command import bench_parser, save_report
+from bench.command import bench_parser, bench_report, save_report, wide_console
+from bench.goals import Goal, verdict
 from bench.ledger.attack import PROVED, RULES, Attack
 from bench.ledger.controls import cancelled, in_reverse, quoted_early, session, uncharged
 from bench.ledger.ledgers import BUDGETS, LEDGERS, holds, totals
 from bench.ledger.tables import tables
-from bench.measure import machine
-from bench.selection.goals import Goal
+from bench.tables import text_table
 from podium.privacy.gaussian import GaussianLimits
 
 __all__ = ["main", "run"]
@@ -83,7 +81,7 @@ def run(*, quick: bool) -> dict[str, Any]:
         "attack": _attacks(quick=quick),
         "controls": _controls(),
     }
-    return report | {"goals": [dataclasses.asdict(goal) for goal in _goals(report)]}
+    return bench_report("ledger", {"quick": quick}, **report, goals=_goals(report))
 
 
 def _goals(report: dict[str, Any]) -> list[Goal]:
@@ -113,24 +111,18 @@ _PLANNED = (1, "1e-6", "0.05")
 
 def _show(report: dict[str, Any], console: Console) -> None:
     for title, headings, rows in tables(report):
-        table = Table(title=title)
-        for place, heading in enumerate(headings):
-            table.add_column(heading, justify="left" if place == 0 else "right")
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
-    for goal in report["goals"]:
-        verdict = "[green]met[/]" if goal["met"] else "[red]not met[/]"
-        console.print(f"{goal['name']}: {goal['measured']:.4g}, wanted {goal['wanted']}: {verdict}", highlight=False)
+        console.print(text_table(title, headings, rows))
+    for goal in _goals(report):
+        judged = f"{goal.measured:.4g}, wanted {goal.wanted}: {verdict(goal)}"
+        console.print(f"{goal.name}: {judged}", highlight=False)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = bench_parser("python -m bench.ledger.run", __doc__, DEFAULT_JSON, quick="a coarser attack")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, 120))
-    report = {"bench": "ledger", "version": 1, "machine": machine(), "settings": {"quick": options.quick}}
-    report |= run(quick=options.quick)
+    console = wide_console(120)
+    report = run(quick=options.quick)
     _show(report, console)
     save_report(report, options.json)
     return 0

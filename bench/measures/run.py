@@ -7,7 +7,6 @@ hindsight and not paid for. Shares are means over runs; those of the best clip a
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -17,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.measure import machine
+from bench.command import bench_parser, bench_report, save_report
+from bench.goals import Goal
 from bench.measures.reader import ArrayReader
 from bench.measures.worlds import WORLDS, Amounts, steam
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
@@ -111,9 +111,7 @@ def summary(cells: list[dict[str, Any]], domain: str, rule: str) -> dict[str, fl
 
 def main() -> None:
     """Measure, print, and keep the numbers for the page."""
-    parser = argparse.ArgumentParser(prog="python -m bench measures")
-    parser.add_argument("--quick", action="store_true", help="six small worlds, one run")
-    parser.add_argument("--json", type=Path, default=DEFAULT_FILE, help="where the numbers go (%(default)s)")
+    parser = bench_parser("python -m bench measures", __doc__, DEFAULT_FILE, quick="six small worlds, one run")
     parser.add_argument("--first", type=int, default=0, help="the first world; what the file has of others is kept")
     parser.add_argument("--last", type=int, default=len(WORLDS), help="the world to stop before")
     options = parser.parse_args()
@@ -127,8 +125,7 @@ def main() -> None:
     for domain in DOMAINS:
         for rule in RULES:
             print(domain, rule, summary(cells, domain, rule))
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(_report(cells, options.quick)) + "\n", encoding="utf-8")
+    save_report(_report(cells, options.quick), options.json, indent=None)
 
 
 def _report(cells: list[dict[str, Any]], quick: bool) -> dict[str, Any]:
@@ -142,20 +139,11 @@ def _report(cells: list[dict[str, Any]], quick: bool) -> dict[str, Any]:
     for domain in DOMAINS:
         for what, wanted in GOALS.items():
             measured = losses[f"{domain}, {RULES[0]}"][what]
-            goals.append(
-                {
-                    "name": f"points lost by choosing the clip, {domain} domain, {what}",
-                    "wanted": f"<= {wanted:g}",
-                    "measured": measured,
-                    "met": None if quick else measured <= wanted,
-                    "where": f"{sum(cell['domain'] == domain and cell['world'] != 'steam' for cell in cells)} tables",
-                }
-            )
+            where = f"{sum(cell['domain'] == domain and cell['world'] != 'steam' for cell in cells)} tables"
+            name, met = f"points lost by choosing the clip, {domain} domain, {what}", measured <= wanted
+            goals.append(Goal(name, f"<= {wanted:g}", measured, None if quick else met, where))
     settings = {"quick": quick, "k": K, "delta": DELTA}
-    return {
-        "bench": "measures", "machine": machine(), "settings": settings,
-        "cells": cells, "losses": losses, "goals": goals,
-    }  # fmt: skip
+    return bench_report("measures", settings, cells=cells, losses=losses, goals=goals)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bench.utility.data import SETS, folder
 
 __all__ = ["ITEMS", "WORLDS", "Amounts", "World", "steam"]
 
@@ -65,13 +65,12 @@ WORLDS = tuple(
 
 def steam() -> Amounts | None:
     """Tenths of hours that users of Steam played games; None where the file is not there."""
-    named = os.environ.get("PODIUM_DATA")
-    folder = Path(named) if named else Path(__file__).parents[2] / ".." / "shared" / "data"
-    if not (folder / "steam_200k.parquet").is_file():
+    file = folder() / SETS["steam"].file
+    if not file.is_file():
         return None
     import pyarrow.parquet as pq  # noqa: PLC0415 - generated worlds need no files
 
-    rows = pq.read_table(folder / "steam_200k.parquet", filters=[("behavior", "=", "play")]).to_pandas()
+    rows = pq.read_table(file, filters=[("behavior", "=", "play")]).to_pandas()
     users, items = (rows[name].astype("category").cat.codes.to_numpy(np.int64) for name in rows.columns[:2])
     units = np.floor(rows["value"].to_numpy() / (1 / _HOURS)).astype(np.int64)
     pairs, place = np.unique(np.stack([users, items]), axis=1, return_inverse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench.selection.goals import Goal
+from bench.goals import Goal
 
 __all__ = ["goals"]
 

@@ -8,9 +8,7 @@ popularity, and real logs in the order of their records (looked for in $PODIUM_D
 
 from __future__ import annotations
 
-import argparse
 import csv
-import json
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -18,7 +16,7 @@ from pathlib import Path
 
 from matplotlib.ticker import MaxNLocator
 
-from bench.measure import machine
+from bench.command import bench_parser, bench_report, save_report
 from bench.monitor.goals import goals
 from bench.monitor.strategies import GROWING_ONLY, STRATEGIES, Question, strategies_for
 from bench.monitor.streams import REAL, Stream, drifting, replayed
@@ -107,22 +105,14 @@ def write_json(rows: Sequence[Row], path: Path, *, mode: str, runs: int) -> None
                 "left": line[-1].left,
             }
         )
-    report = {
-        "bench": "monitor",
-        "version": 1,
-        "machine": machine(),
-        "settings": {
-            "mode": mode,
-            "runs": runs,
-            "few_periods": _FEW_PERIODS,
-            "runs_of_few_periods": runs * _MORE_RUNS,
-            **asdict(QUESTION),
-        },
-        "cells": cells,
-        "goals": [asdict(goal) for goal in goals(cells)],
+    settings = {
+        "mode": mode,
+        "runs": runs,
+        "few_periods": _FEW_PERIODS,
+        "runs_of_few_periods": runs * _MORE_RUNS,
+        **asdict(QUESTION),
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    save_report(bench_report("monitor", settings, cells=cells, goals=goals(cells)), path)
 
 
 def draw(rows: Sequence[Row], path: Path) -> Picture:
@@ -164,9 +154,7 @@ def draw(rows: Sequence[Row], path: Path) -> Picture:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench monitor", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one small stream, one run")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON)
+    parser = bench_parser("python -m bench monitor", __doc__, DEFAULT_JSON, quick="one small stream, one run")
     parser.add_argument("--csv", type=Path, default=DEFAULT_CSV)
     parser.add_argument("--picture", type=Path, default=DEFAULT_PICTURE)
     options = parser.parse_args(argv)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.engines.data import connect
 from bench.utility.data import folder
 
 __all__ = ["REAL", "Stream", "drifting", "replayed"]
@@ -64,8 +64,7 @@ def drifting(
 
 def replayed(name: str, *, periods: int, span: int | None) -> Stream:
     """A real file, its records dealt into periods of equal numbers of records, in their order."""
-    with duckdb.connect() as connection:
-        connection.execute("SET enable_progress_bar = false")
+    with connect() as connection:
         rows = connection.read_parquet(str(folder() / REAL[name]))
         columns = rows.project("user_id AS u, dense_rank() OVER (ORDER BY item) - 1 AS i").fetchnumpy()
     users, items = (np.asarray(columns[column], dtype=np.int64) for column in ("u", "i"))

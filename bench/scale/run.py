@@ -11,8 +11,6 @@ Everything is written as JSON, from which ``scale_page`` fits the cost model and
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import re
 import shutil
@@ -24,9 +22,10 @@ from typing import Any
 
 import duckdb
 
+from bench.command import bench_parser, bench_report
 from bench.engines.servers import missing
 from bench.measure import machine
-from bench.parts import Parts, Rows
+from bench.parts import Parts, Rows, save_whole
 from bench.scale.cells import Failed, OnlyKept, Progress, Sized, child, table_cells
 from bench.scale.data import Table, wide
 from bench.scale.ledger import ledgers
@@ -125,14 +124,14 @@ def run(
     # What a run that was killed had put aside; its tables may still be of use.
     _remove(where, "podium-bench-*")
     kept = Parts(where, repr(plan))
-    report: dict[str, Any] = {
-        "bench": "scale",
-        "version": 2,
-        "machine": {**machine(), "duckdb": duckdb.__version__, "load_average_at_start": round(os.getloadavg()[0], 1)},
-        "settings": {"mode": plan.mode, "k": K, "k_bar": K_BAR, "domain_k": plan.domain_k},
+    report = bench_report(
+        "scale",
+        {"mode": plan.mode, "k": K, "k_bar": K_BAR, "domain_k": plan.domain_k},
+        version=2,
+        facts={**machine(), "duckdb": duckdb.__version__, "load_average_at_start": round(os.getloadavg()[0], 1)},
         **{part: [] for part in PARTS},
-        "absent": {},
-    }
+        absent={},
+    )
     complete = set(only) == set(PARTS)
     for part in PARTS:
         parts = kept if part in only else OnlyKept(kept.folder, kept.plan, kept.commits)
@@ -247,12 +246,11 @@ class _Run:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench scale", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="tables of at most a million rows, no Spark")
+    quick = "tables of at most a million rows, no Spark"
+    parser = bench_parser("python -m bench scale", __doc__, DEFAULT_JSON, quick=quick)
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=f"of {', '.join(PARTS)}; default: all"
     )
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     parser.add_argument(
         "--data", type=Path, default=DEFAULT_DATA, metavar="FOLDER", help="for tables and finished parts"
     )
@@ -263,10 +261,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{(time.monotonic() - start) / 60:6.1f} min  {what}", flush=True)
 
     def written(report: dict[str, Any]) -> None:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = options.json.with_suffix(".unfinished")
-        unfinished.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-        unfinished.rename(options.json)
+        save_whole(report, options.json)
 
     plan = QUICK if options.quick else FULL
     # A folder of its own, in which whatever an earlier run left is ours to remove.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from bench.goals import Goal
 from bench.measure import Timing
 
-__all__ = ["Goal", "RawCell", "TallyCell", "goals"]
+__all__ = ["RawCell", "TallyCell", "goals"]
 
 _LARGE = 10**6
 _DISTINCT = frozenset({"distinct", "distinct-wide"})
@@ -65,30 +66,13 @@ class TallyCell:
     k: int
     groups: int
     timing: Timing
-    peak_bytes: int
+    peak_extra_bytes: int
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "shape": self.shape,
-            "d": self.d,
-            "k": self.k,
-            "groups": self.groups,
-            "seconds": self.timing.seconds,
-            "median_seconds": self.timing.median,
-            "peak_extra_bytes": self.peak_bytes,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """A promise about a ratio; ``met`` is None when this run did not measure it."""
-
-    name: str
-    wanted: str
-    measured: float | None
-    met: bool | None
-    where: str
+        found = asdict(self)
+        del found["timing"]
+        return found | {"seconds": self.timing.seconds, "median_seconds": self.timing.median}
 
 
 def goals(raw: list[RawCell], tallies: list[TallyCell]) -> list[Goal]:

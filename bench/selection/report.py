@@ -9,9 +9,10 @@ from rich.table import Table
 
 from bench.command import print_machine
 from bench.peers import EPSILON_PER_ITEM, SCALE
-from bench.selection.goals import Goal, RawCell, TallyCell
+from bench.selection.goals import RawCell, TallyCell
+from bench.tables import in_sections
 
-__all__ = ["WIDTH", "show", "show_goals"]
+__all__ = ["WIDTH", "show"]
 
 WIDTH = 124
 """Columns to print at least, however narrow the terminal: a line that wraps still has all its numbers."""
@@ -35,23 +36,6 @@ def show(
     console.print(_tally_table(tallies))
 
 
-def show_goals(goals: Sequence[Goal], mode: str, console: Console) -> None:
-    """Prints each goal with what this run says about it."""
-    table = Table(title="Goals, judged on this run")
-    for heading in ("goal", "wanted", "measured", "", "worst cell"):
-        table.add_column(heading, justify="right" if heading == "measured" else "left")
-    for goal in goals:
-        measured = "-" if goal.measured is None else f"{goal.measured:,.2f}"
-        table.add_row(goal.name, goal.wanted, measured, _verdict(goal, mode), goal.where)
-    console.print(table)
-
-
-def _verdict(goal: Goal, mode: str) -> str:
-    if goal.met is None:
-        return f"[yellow]not measured in {mode} mode[/]"
-    return "[green]met[/]" if goal.met else "[red]not met[/]"
-
-
 def _raw_table(cells: Sequence[RawCell]) -> Table:
     table = Table(title="Raw scores (memory: peak extra bytes / bytes of the counts)")
     table.add_column("scores", no_wrap=True)
@@ -59,11 +43,7 @@ def _raw_table(cells: Sequence[RawCell]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("memory\npodium", justify="right")
     table.add_column("memory\nNumPy", justify="right")
-    previous = None
-    for cell in cells:
-        if previous not in {None, (cell.shape, cell.d)}:
-            table.add_section()
-        previous = (cell.shape, cell.d)
+    for cell in in_sections(table, cells, key=lambda cell: (cell.shape, cell.d)):
         speedup = cell.times_faster_than_opendp
         table.add_row(
             cell.shape,
@@ -86,9 +66,7 @@ def _tally_table(cells: Sequence[TallyCell]) -> Table:
     for heading in ("d", "k", "groups", "podium", "/ smallest d", "peak extra"):
         table.add_column(heading, justify="right")
     first: dict[tuple[str, int], float] = {}
-    for cell in cells:
-        if first and (cell.shape, cell.k) not in first:
-            table.add_section()
+    for cell in in_sections(table, cells, key=lambda cell: (cell.shape, cell.k)):
         base = first.setdefault((cell.shape, cell.k), cell.timing.median)
         table.add_row(
             cell.shape,
@@ -97,7 +75,7 @@ def _tally_table(cells: Sequence[TallyCell]) -> Table:
             f"{cell.groups:,}",
             _time(cell.timing.median),
             f"{cell.timing.median / base:.2f}",
-            f"{cell.peak_bytes / 1024:,.0f} KiB",
+            f"{cell.peak_extra_bytes / 1024:,.0f} KiB",
         )
     return table
 

@@ -10,22 +10,21 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
+from bench.command import bench_report, save_report, shown_progress, wide_console
+from bench.goals import Goal, show_goals
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
 from bench.peers import EPSILON_PER_ITEM, SCALE, OpenDPBudget, installed, numpy_job, opendp_job, podium_job
 from bench.selection import report
-from bench.selection.goals import Goal, RawCell, TallyCell, goals
+from bench.selection.goals import RawCell, TallyCell, goals
 from bench.workloads import SHAPES, TALLY_SHAPES, Counts, raw_scores, tally
 from podium.randomness.race import race
 
-__all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run", "write_json"]
+__all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run"]
 
 DEFAULT_JSON = Path("build/bench/selection.json")
 
@@ -85,15 +84,14 @@ class Results:
             "opendp_measure": "max_divergence",
             "opendp_seconds_per_cell": self.plan.opendp_seconds,
         }
-        return {
-            "bench": "selection",
-            "version": 1,
-            "machine": self.machine,
-            "settings": settings,
-            "raw": [cell.as_json() for cell in self.raw],
-            "counts_of_counts": [cell.as_json() for cell in self.counts_of_counts],
-            "goals": [dataclasses.asdict(goal) for goal in self.goals],
-        }
+        return bench_report(
+            "selection",
+            settings,
+            facts=self.machine,
+            raw=[cell.as_json() for cell in self.raw],
+            counts_of_counts=[cell.as_json() for cell in self.counts_of_counts],
+            goals=self.goals,
+        )
 
 
 def run(plan: Plan, progress: Callable[[str], None] = lambda _: None) -> Results:
@@ -146,12 +144,6 @@ def _tally_job(scores: Counts, multiplicities: Counts, k: int) -> Callable[[], o
     return lambda: race(scores, k=k, scale=SCALE, noise="gumbel", multiplicities=multiplicities)
 
 
-def write_json(results: Results, path: Path) -> None:
-    """The machine-readable twin of the tables."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results.as_json(), indent=1) + "\n", encoding="utf-8")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench selection", description=__doc__.partition("\n")[0])
@@ -160,12 +152,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     mode.add_argument("--full", action="store_true", help="a few minutes: every cell and every goal (the default)")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, report.WIDTH))
-    with console.status("selection bench") as status:
-        results = run(QUICK if options.quick else FULL, lambda cell: status.update(f"selection bench: {cell}"))
+    console = wide_console(report.WIDTH)
+    with shown_progress("selection", console) as progress:
+        results = run(QUICK if options.quick else FULL, progress)
     report.show(results.machine, results.plan.mode, results.raw, results.counts_of_counts, console)
-    report.show_goals(results.goals, results.plan.mode, console)
-    write_json(results, options.json)
+    show_goals(results.goals, results.plan.mode, console)
+    save_report(results.as_json(), options.json)
     console.print("Every repetition is in the JSON file.", style="dim")
     return 0
 

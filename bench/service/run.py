@@ -119,23 +119,21 @@ def _fresh() -> dict[str, Any]:
 
 
 def _post(path: str, headers: dict[str, str], body: Callable[[], dict[str, Any]]) -> Request:
-    def send(connection: http.client.HTTPConnection) -> int:
-        connection.request("POST", path, json.dumps(body()), {**headers, "Content-Type": "application/json"})
-        answer = connection.getresponse()
-        answer.read()
-        return answer.status
-
-    return send
+    sent = {**headers, "Content-Type": "application/json"}
+    return lambda connection: _status(connection, "POST", path, json.dumps(body()), sent)
 
 
 def _get(path: str, headers: dict[str, str]) -> Request:
-    def send(connection: http.client.HTTPConnection) -> int:
-        connection.request("GET", path, headers=headers)
-        answer = connection.getresponse()
-        answer.read()
-        return answer.status
+    return lambda connection: _status(connection, "GET", path, None, headers)
 
-    return send
+
+def _status(
+    connection: http.client.HTTPConnection, method: str, path: str, body: str | None, headers: dict[str, str]
+) -> int:
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    answer.read()
+    return answer.status
 
 
 def _load(host: str, request: Request, seconds: float, into: Measured) -> None:

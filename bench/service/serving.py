@@ -20,7 +20,15 @@ import duckdb
 from podium.service.store.database import open_state
 from podium.service.store.tokens import Tokens
 
-__all__ = ["Running", "free_port", "new_token", "new_tokens", "running", "stopped", "views", "wait_for"]
+__all__ = ["Running", "dataset", "free_port", "new_token", "new_tokens", "running", "stopped", "views", "wait_for"]
+
+
+_BUDGET = "epsilon = 3\ndelta = 1e-6\nitems = 200\nquestions = 20"
+
+
+def dataset(name: str, source: str, user: str, budget: str) -> str:
+    """A data set as the configuration has it: its table, and what all questions about it may cost."""
+    return f'[datasets.{name}]\nsource = "{source}"\nuser = "{user}"\n[datasets.{name}.budget]\n{budget}\n'
 
 
 def views(path: Path, *, users: int = 3_000, without: int | None = None) -> Path:
@@ -50,7 +58,7 @@ class Running:
 
 @contextmanager
 def running(
-    folder: Path, *, workers: int = 2, ledger: str = "ledger.db", extra: str = "", budget: str = ""
+    folder: Path, *, workers: int = 2, ledger: str = "ledger.db", extra: str = "", budget: str = _BUDGET
 ) -> Iterator[Running]:
     """``podium serve`` on a free port, ready, stopped at the end."""
     if not (folder / "views.parquet").exists():
@@ -67,18 +75,7 @@ workers = {workers}
 requests_per_minute = 1000000
 questions_per_minute = 1000000
 plans_per_minute = 1000000
-[datasets.views]
-source = "views.parquet"
-user = "user_id"
-[datasets.views.budget]
-{
-            budget
-            or '''epsilon = 3
-delta = 1e-6
-items = 200
-questions = 20'''
-        }
-""",
+{dataset("views", "views.parquet", "user_id", budget)}""",
         encoding="utf-8",
     )
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PODIUM_")}

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.selection.goals import Goal
+from bench.goals import Goal
+from bench.measure import standard_error
 from bench.utility.columns import COLUMNS
 from bench.utility.data import HELD_OUT
 
@@ -34,7 +35,7 @@ class Sample:
     @property
     def error(self) -> float:
         """The standard error of the mean."""
-        return statistics.stdev(self.values) / math.sqrt(len(self.values)) if len(self.values) > 1 else 0.0
+        return standard_error(self.values) if len(self.values) > 1 else 0.0
 
     def half(self, which: int) -> Sample:
         """Every other run: one half to choose by, the other to report, or the best of many would look too good."""

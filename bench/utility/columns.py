@@ -9,17 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bench.utility.data import Integers, Pairs
-from bench.utility.regimes.thresholds import dr_epsilon
-from podium.privacy import calibrate_gaussian, largest_rho, largest_selection_epsilon
-from podium.privacy.theorems.conversion import split_delta
+from bench.utility.regimes.thresholds import dr_epsilon, gaussian_mu, total_rho, zcdp_epsilon
+from bench.utility.selections import peel, select_in_turn
 
 __all__ = ["BOUNDS", "COLUMNS", "Answer", "answers"]
 
@@ -50,8 +47,10 @@ def answers(
     order = np.argsort(-pairs.counts, kind="stable")
     for epsilon in epsilons:
         for k in ks:
-            for column, single in ((DR, dr_epsilon(k, epsilon, delta)), (ZCDP, _zcdp_epsilon(k, epsilon, delta))):
-                yield Answer(column, None, epsilon, k, _limited_domain(pairs, order, k, single, delta, rng))
+            by_rho = max(zcdp_epsilon(k, total_rho(epsilon, delta)), epsilon / k)
+            for column, single in ((DR, dr_epsilon(k, epsilon, delta)), (ZCDP, by_rho)):
+                found = select_in_turn(pairs.counts, order, k, single, delta / 2, rng)
+                yield Answer(column, None, epsilon, k, found)
     places = pairs.shuffled_places(rng)
     widest = int(pairs.sizes.max())
     for bound in BOUNDS:
@@ -82,29 +81,9 @@ def _bounded(
             yield Answer(GAUSSIAN, bound, epsilon, k, listed[:k], values[:k])
         union = _union(spread, bound, epsilon, delta, rng)
         for k in ks:
-            yield Answer(UNION, bound, epsilon, k, _peeled(pairs, union, k, epsilon, delta, rng))
-
-
-# One selection after the other (Durfee & Rogers 2019), with the epsilon per item of two accountants
-
-
-def _limited_domain(
-    pairs: Pairs, order: Integers, k: int, single: float, delta: float, rng: np.random.Generator
-) -> Integers:
-    k_bar = max(10 * k, 1000)
-    top = order[:k_bar]
-    after = pairs.counts[order[k_bar]] if len(order) > k_bar else 0
-    bar = after + 1 + math.log(k_bar / (delta / 2)) / single + rng.gumbel() / single
-    noisy = pairs.counts[top] + rng.gumbel(size=len(top)) / single
-    best = np.argsort(-noisy)
-    found: Integers = top[best[noisy[best] > bar]][:k]
-    return found
-
-
-@lru_cache(maxsize=256)
-def _zcdp_epsilon(k: int, epsilon: float, delta: float) -> float:
-    rho = largest_rho(epsilon, _rest(delta))
-    return max(float(largest_selection_epsilon(rho / k)), epsilon / k)
+            # Half of rho was for the union.
+            single = zcdp_epsilon(k, total_rho(epsilon, delta) / 2)
+            yield Answer(UNION, bound, epsilon, k, peel(pairs.counts, union, k, single, rng))
 
 
 # Noise on every count of users who were bounded to D items
@@ -123,7 +102,7 @@ def _gaussian(
     counts: Integers, bound: int, epsilon: float, delta: float, rng: np.random.Generator
 ) -> tuple[Integers, Floats]:
     """With the exact loss of Gaussian noise, which is less than zCDP says."""
-    sigma = math.sqrt(bound) / _mu(epsilon, delta)
+    sigma = math.sqrt(bound) / gaussian_mu(epsilon, delta)
     bar = 1 - sigma * ndtri(_each(delta / 2, bound))
     present = np.flatnonzero(counts)
     return _above(present, counts[present] + sigma * rng.standard_normal(len(present)), bar)
@@ -131,18 +110,11 @@ def _gaussian(
 
 def _union(spread: Floats, bound: int, epsilon: float, delta: float, rng: np.random.Generator) -> Integers:
     """Items found with weights 1/sqrt(t), for half of rho (Gopi et al. 2020)."""
-    sigma = 1 / math.sqrt(_rho(epsilon, delta))
+    sigma = 1 / math.sqrt(total_rho(epsilon, delta))
     sizes = np.arange(1, bound + 1)
     bar = np.max(1 / np.sqrt(sizes) - sigma * ndtri(-np.expm1(np.log1p(-delta / 2) / sizes)))
     present = np.flatnonzero(spread)
     return _above(present, spread[present] + sigma * rng.standard_normal(len(present)), float(bar))[0]
-
-
-def _peeled(pairs: Pairs, union: Integers, k: int, epsilon: float, delta: float, rng: np.random.Generator) -> Integers:
-    """The best k of what was found, by their true counts, for the other half."""
-    single = _selection_epsilon(_rho(epsilon, delta) / 2 / k)
-    best: Integers = union[np.argsort(-(pairs.counts[union] + rng.gumbel(size=len(union)) / single))][:k]
-    return best
 
 
 def _above(items: Integers, values: Floats, bar: float) -> tuple[Integers, Floats]:
@@ -154,24 +126,3 @@ def _above(items: Integers, values: Floats, bar: float) -> tuple[Integers, Float
 def _each(delta: float, bound: int) -> float:
     """What each of D items may fail with so that all together fail with delta."""
     return -math.expm1(math.log1p(-delta) / bound)
-
-
-def _rest(delta: float) -> Fraction:
-    """The half of delta that is not for thresholds."""
-    whole = Fraction(repr(delta))
-    return split_delta(whole, whole / 2)
-
-
-@lru_cache(maxsize=64)
-def _mu(epsilon: float, delta: float) -> float:
-    return float(calibrate_gaussian(epsilon, _rest(delta)))
-
-
-@lru_cache(maxsize=64)
-def _rho(epsilon: float, delta: float) -> float:
-    return float(largest_rho(epsilon, _rest(delta)))
-
-
-@lru_cache(maxsize=256)
-def _selection_epsilon(rho: float) -> float:
-    return float(largest_selection_epsilon(Fraction(rho)))

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.engines.data import connect
 from podium.planning.memory_table import PairsReader
 
-__all__ = ["HELD_OUT", "SETS", "Pairs", "Source", "folder", "load", "missing"]
+__all__ = ["HELD_OUT", "SETS", "Pairs", "Source", "folder", "load", "missing", "shuffled_places"]
 
 Integers = NDArray[np.int64]
 
@@ -69,12 +69,17 @@ class Pairs:
         return float(np.median(np.abs(estimates - true) / true))
 
     def shuffled_places(self, rng: np.random.Generator) -> Integers:
-        """The place of each pair in a random order of its user's pairs: the first D of them bound a user to D items."""
-        order = np.argsort(self.users + rng.random(len(self.users)), kind="stable")
-        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
-        places = np.empty(len(order), dtype=np.int64)
-        places[order] = np.arange(len(order)) - starts[self.users[order]]
-        return places
+        """The place of each pair in a random order of its user's pairs."""
+        return shuffled_places(self.users, self.sizes, rng)
+
+
+def shuffled_places(users: Integers, sizes: Integers, rng: np.random.Generator) -> Integers:
+    """The place of each pair in a random order of its user's pairs: the first D of them bound a user to D items."""
+    order = np.argsort(users + rng.random(len(users)), kind="stable")
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.arange(len(order)) - starts[users[order]]
+    return places
 
 
 def folder() -> Path:
@@ -92,8 +97,7 @@ def missing(name: str) -> bool:
 def load(name: str) -> Pairs:
     """One data set; the last one is kept, because work is done data set by data set."""
     source = SETS[name]
-    with duckdb.connect() as connection:
-        connection.execute("SET enable_progress_bar = false")
+    with connect() as connection:
         rows = connection.read_parquet(str(folder() / source.file)).filter(source.condition)
         known = rows.filter("user_id IS NOT NULL AND item IS NOT NULL")
         numbers = "dense_rank() OVER (ORDER BY user_id) - 1 AS u, dense_rank() OVER (ORDER BY item) - 1 AS i"

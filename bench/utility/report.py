@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.command import print_machine
-from bench.selection.goals import Goal
+from bench.tables import in_sections
 from bench.utility.cells import MARGIN, Cell, Sample
 from bench.utility.columns import COLUMNS
 from bench.utility.data import HELD_OUT
 
-__all__ = ["WIDTH", "show", "show_goals"]
+__all__ = ["WIDTH", "show", "show_shortfalls"]
 
 WIDTH = 140
 _SHORT = ("DR", "zCDP", "Laplace", "Gaussian", "union")
@@ -51,11 +51,7 @@ def _recalls(of: Sequence[Cell], epsilon: float) -> Table:
     table.add_column("data", no_wrap=True)
     for heading in ("k", "reads", "podium", *_SHORT, "lead over\nthe best", ""):
         table.add_column(heading, justify="right", no_wrap=True)
-    previous = None
-    for cell in of:
-        if previous not in {None, cell.data}:
-            table.add_section()
-        previous = cell.data
+    for cell in in_sections(table, of, key=lambda cell: cell.data):
         columns = [cell.columns[name] for name in COLUMNS]
         table.add_row(
             _name(cell),
@@ -83,18 +79,8 @@ def _errors(of: Sequence[Cell], epsilon: float) -> Table:
     return table
 
 
-def show_goals(judged: Sequence[Goal], found: Sequence[Cell], mode: str, console: Console) -> None:
-    """Prints each goal, and every cell that falls short."""
-    table = Table(title="Goals, judged on this run")
-    for heading in ("goal", "wanted", "measured", "", "worst cell"):
-        table.add_column(heading, justify="right" if heading == "measured" else "left")
-    for goal in judged:
-        if goal.met is None:
-            table.add_row(goal.name, goal.wanted, "-", f"[yellow]not measured in {mode} mode[/]", "")
-            continue
-        verdict = "[green]met[/]" if goal.met else "[red]not met[/]"
-        table.add_row(goal.name, goal.wanted, f"{goal.measured:+.3f}", verdict, goal.where)
-    console.print(table)
+def show_shortfalls(found: Sequence[Cell], console: Console) -> None:
+    """Prints every cell that falls short."""
     short = [cell for cell in found if cell.falls_short]
     console.print(
         f"{len(short)} of {len(found)} cells are more than {MARGIN:g} below the best column, "

@@ -11,22 +11,19 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
-import multiprocessing
-import shutil
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
-from bench.command import bench_parser
+from bench.command import bench_parser, bench_report, save_report, wide_console
+from bench.goals import Goal, show_goals
 from bench.measure import machine
-from bench.selection.goals import Goal
+from bench.parts import Parts, Rows
+from bench.processes import in_processes
 from bench.utility import report
 from bench.utility.cells import Cell, cells, goals
 from bench.utility.columns import answers
@@ -40,7 +37,7 @@ from podium.privacy import CorrelatedNoise, GaussianNoise, LaplaceNoise
 from podium.privacy.events import LimitedDomainCall
 from podium.release import Release
 
-__all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run", "write_json"]
+__all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run"]
 
 DEFAULT_JSON = Path("build/bench/utility.json")
 DEFAULT_PICTURE = Path("build/bench/utility.png")
@@ -52,7 +49,6 @@ _SEED = 6
 _ROOT = Path(__file__).parents[2]
 
 Progress = Callable[[str], None]
-Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +113,9 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "bench": "utility",
-            "version": 1,
-            "machine": dict(self.machine),
-            "settings": {"delta": DELTA, **dataclasses.asdict(self.plan)},
-            "cells": [cell.as_json() for cell in self.cells],
-            "absent": self.absent,
-            "goals": [dataclasses.asdict(goal) for goal in self.goals],
-        }
+        settings = {"delta": DELTA, **dataclasses.asdict(self.plan)}
+        cells = [cell.as_json() for cell in self.cells]
+        return bench_report("utility", settings, facts=self.machine, cells=cells, absent=self.absent, goals=self.goals)
 
 
 def _others(pairs: Pairs, plan: Plan) -> Rows:
@@ -180,9 +170,9 @@ def _reads(release: Release) -> int:
     return sum(isinstance(event, counted) for event in release.paid.events)
 
 
-def run(plan: Plan, parts: Path | None = None, progress: Progress = lambda _: None) -> Results:
-    """Measures every cell of the plan; ``parts`` is a folder for what is done so far."""
-    there = plan.here()
+def run(plan: Plan, parts: Parts | None = None, progress: Progress = lambda _: None) -> Results:
+    """Measures every cell of the plan; ``parts`` has what an interrupted run has done."""
+    there, parts = plan.here(), parts or Parts(None, "")
     references: Rows = []
     ours: Rows = []
     for job, rows in _done(there.jobs(), parts, there.processes, progress):
@@ -194,34 +184,18 @@ def run(plan: Plan, parts: Path | None = None, progress: Progress = lambda _: No
     return Results(machine(), there, found, absent, goals(found))
 
 
-def _done(jobs: Sequence[Job], parts: Path | None, processes: int, progress: Progress) -> Iterator[tuple[Job, Rows]]:
+def _done(jobs: Sequence[Job], parts: Parts, processes: int, progress: Progress) -> Iterator[tuple[Job, Rows]]:
     """The rows of each job: those that an interrupted run has done are read, the others computed and kept."""
-    files = {job: None if parts is None else parts / f"{job.name}.json" for job in jobs}
     waiting = []
-    for job, file in files.items():
-        if file is not None and file.is_file():
-            yield job, json.loads(file.read_text(encoding="utf-8"))
+    for job in jobs:
+        if (rows := parts.kept(job.name)) is not None:
+            yield job, rows
         else:
             waiting.append(job)
-    with _mapped(waiting, processes) as results:
-        for number, (job, rows) in enumerate(results, 1):
-            file = files[job]
-            if file is not None:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                half = file.with_suffix(".half")
-                half.write_text(json.dumps(rows), encoding="utf-8")
-                half.rename(file)
-            progress(f"{number} of {len(waiting)}: {job.name}")
-            yield job, rows
-
-
-@contextmanager
-def _mapped(jobs: Sequence[Job], processes: int) -> Iterator[Iterable[tuple[Job, Rows]]]:
-    if processes == 1 or len(jobs) < 2:
-        yield (_worked(job) for job in jobs)
-        return
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        yield pool.imap_unordered(_worked, jobs, chunksize=1)
+    for number, (job, rows) in enumerate(in_processes(_worked, waiting, processes, ordered=False), 1):
+        parts.keep(job.name, rows)
+        progress(f"{number} of {len(waiting)}: {job.name}")
+        yield job, rows
 
 
 def _worked(job: Job) -> tuple[Job, Rows]:
@@ -231,15 +205,9 @@ def _worked(job: Job) -> tuple[Job, Rows]:
 def _fingerprint(plan: Plan) -> str:
     """What an interrupted run must share with this one to be gone on with."""
     digest = hashlib.sha256(repr(plan).encode())
-    for path in sorted([*(_ROOT / "src" / "podium").rglob("*.py"), *(_ROOT / "bench").glob("utility*.py")]):
+    for path in sorted([*(_ROOT / "src" / "podium").rglob("*.py"), *(_ROOT / "bench" / "utility").rglob("*.py")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def write_json(results: Results, path: Path) -> None:
-    """The machine-readable twin of the tables."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results.as_json(), indent=1) + "\n", encoding="utf-8")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -249,21 +217,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--picture", type=Path, default=DEFAULT_PICTURE, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, report.WIDTH))
+    console = wide_console(report.WIDTH)
     plan = QUICK if options.quick else FULL
     if not plan.here().data:
         console.print("utility bench skipped: no data set is there. Set PODIUM_DATA to the folder that has them.")
         return 0
-    parts = UNFINISHED / _fingerprint(plan)
+    parts = Parts(UNFINISHED, _fingerprint(plan))
     results = run(plan, parts, lambda text: console.print(f"utility bench: {text}", style="dim", highlight=False))
     report.show(results.machine, plan.mode, results.cells, results.absent, console)
-    report.show_goals(results.goals, results.cells, plan.mode, console)
-    write_json(results, options.json)
+    show_goals(results.goals, plan.mode, console, number="+.3f")
+    report.show_shortfalls(results.cells, console)
+    save_report(results.as_json(), options.json)
     options.picture.parent.mkdir(parents=True, exist_ok=True)
     from bench.utility.picture import draw  # noqa: PLC0415 - matplotlib is needed for the picture only
 
     draw(results.cells, options.picture)
-    shutil.rmtree(parts)
+    parts.forget()
     console.print(f"Every run is in {options.json}, the picture in {options.picture}.", style="dim", highlight=False)
     return 0
 

@@ -14,7 +14,7 @@ from reproduce.canonical import STUDY as CANONICAL
 from reproduce.curves import interval
 from reproduce.families import FAMILIES, draw, log_cdf, log_survival
 from reproduce.output import page, read_claims, read_figures, write_page
-from reproduce.running import NAMES, load, measure
+from reproduce.running import NAMES, load, measure, modules_of
 from reproduce.study import Measured, Mode, Verdict
 from reproduce.thresholds import Sparse
 from rich.console import Console
@@ -130,6 +130,12 @@ def test_interval_covers_and_has_ends() -> None:
     assert interval(10, 10)[1] == 1.0
     low, high = interval(500, 1000)
     assert 0.45 < low < 0.5 < high < 0.55
+
+
+def test_results_depend_on_the_modules_that_compute_them() -> None:
+    assert modules_of("zipf") == {"zipf", "topk", "curves", "families", "data"}
+    assert modules_of("joint") == {"joint", "data"}
+    assert modules_of("accounting") == {"accounting"}
 
 
 def _claimed_budgets(peeling: float) -> Measured:

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import duckdb
-from bench.service.serving import Running, new_token, running, views
+from bench.service.serving import Running, dataset, new_token, running, views
 from playwright.sync_api import Browser, Page
 from tools.screens.screens import Screen
 
@@ -29,28 +29,9 @@ LOOKS = {
 """Widths and colours, as the browser is told."""
 
 _FILMS = ("f0", "f1", "f2", "f3")
-_BUDGET = """epsilon = 8
-delta = 1e-6
-items = 300
-questions = 30
-
-[datasets.votes]
-source = "votes.parquet"
-user = "voter"
-[datasets.votes.budget]
-epsilon = 40
-delta = 1e-6
-"""
-_BAKERY = """
-[datasets.orders]
-source = "orders.csv"
-user = "customer"
-[datasets.orders.budget]
-epsilon = 3
-delta = 1e-6
-items = 100
-questions = 20
-"""
+_BUDGET = "epsilon = 8\ndelta = 1e-6\nitems = 300\nquestions = 30"
+_VOTES = dataset("votes", "votes.parquet", "voter", "epsilon = 40\ndelta = 1e-6")
+_BAKERY = dataset("orders", "orders.csv", "customer", "epsilon = 3\ndelta = 1e-6\nitems = 100\nquestions = 20")
 _EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 _SQL = """SELECT article, COUNT(DISTINCT user_id) AS n
 FROM views
@@ -77,7 +58,7 @@ def shop(folder: Path, *, bakery: bool = False) -> Iterator[Shop]:
     _votes(folder / "votes.parquet")
     if bakery:
         subprocess.run([sys.executable, str(_EXAMPLES / "make_orders.py"), "orders.csv"], cwd=folder, check=True)  # noqa: S603
-    budget = _BUDGET + _BAKERY * bakery
+    budget = f"{_BUDGET}\n{_VOTES}" + _BAKERY * bakery
     with running(folder, workers=1, extra='registration = "more"', budget=budget) as server:
         secret = new_token(server, "olga", "owner")
         for name in ("ana", "ben with a rather long name from the other department"):

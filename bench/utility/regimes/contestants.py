@@ -25,8 +25,9 @@ from bench.utility.regimes.thresholds import (
     total_rho,
     zcdp_epsilon,
 )
+from bench.utility.selections import peel, select_in_turn
 
-__all__ = ["BOUNDS", "BRANCHES", "CONTESTANTS", "Answer", "by_list", "limited_domain", "once"]
+__all__ = ["BOUNDS", "BRANCHES", "CONTESTANTS", "Answer", "by_list", "cut_off_laplace", "limited_domain", "once"]
 
 BOUNDS = (1, 2, 4, 8, 16, 32, 64, 128)
 CONTESTANTS = (
@@ -51,14 +52,7 @@ def limited_domain(
     table: Table, k: int, single: float, call: float, rng: np.random.Generator, rows: int | None = None
 ) -> Integers:
     """Successive selections among the top rows, against a threshold."""
-    k_bar = max(10 * k, 1000) if rows is None else rows
-    top = table.order[:k_bar]
-    after = table.counts[table.order[k_bar]] if len(table.order) > k_bar else 0
-    bar = after + 1 + math.log(k_bar / call) / single + rng.gumbel() / single
-    noisy = table.counts[top] + rng.gumbel(size=len(top)) / single
-    best = np.argsort(-noisy)
-    found: Integers = top[best[noisy[best] > bar]][:k]
-    return found
+    return select_in_turn(table.counts, table.order, k, single, call, rng, rows)
 
 
 def once(table: Table, epsilon: float, delta: float, rng: np.random.Generator) -> Iterator[Answer]:
@@ -87,10 +81,7 @@ def once(table: Table, epsilon: float, delta: float, rng: np.random.Generator) -
         gaussian = sums + sigma * rng.standard_normal(len(present))
         bar = float(1 - sigma * ndtri(-math.expm1(math.log1p(-delta / 2) / bound)))
         yield f"Gaussian threshold D={bound}", _above(present, gaussian, bar)
-    sums = table.spread(1 << 30, 1.0)
-    present = np.flatnonzero(sums)
-    noisy = sums[present] + rng.laplace(scale=1 / epsilon, size=len(present))
-    yield "cut-off Laplace", _above(present, noisy, cutoff_laplace(epsilon, delta))
+    yield "cut-off Laplace", cut_off_laplace(table, epsilon, delta, rng)
 
 
 def by_list(table: Table, k: int, epsilon: float, delta: float, rng: np.random.Generator) -> Iterator[Answer]:
@@ -105,24 +96,26 @@ def by_list(table: Table, k: int, epsilon: float, delta: float, rng: np.random.G
     for bound in (1, 4, 16, 128):
         if bound < 2 * int(table.sizes.max(initial=1)):
             union = _found(table, bound, sigma, hidden_gaussian(sigma, half, bound), rng)
-            yield f"set union, peel D={bound}", _peeled(table, union, k, single, rng)
+            yield f"set union, peel D={bound}", peel(table.counts, union, k, single, rng)
     union = _found(table, 1000, sigma, cutoff_gaussian(sigma, half, 1000), rng)
-    yield "weighted Gaussian, peel", _peeled(table, union, k, single, rng)
+    yield "weighted Gaussian, peel", peel(table.counts, union, k, single, rng)
     yield "rounds", Rounds(table, k, mu**2, half, rng, cutoff=False).run()
     yield "cut-off rounds", Rounds(table, k, mu**2, half, rng).run()
     yield "one discovery", Rounds(table, k, mu**2, half, rng, single=True).run()
+
+
+def cut_off_laplace(table: Table, epsilon: float, delta: float, rng: np.random.Generator) -> Integers:
+    """What cut-off Laplace noise finds, on votes that users share among their items."""
+    sums = table.spread(1 << 30, 1.0)
+    present = np.flatnonzero(sums)
+    noisy = sums[present] + rng.laplace(scale=1 / epsilon, size=len(present))
+    return _above(present, noisy, cutoff_laplace(epsilon, delta))
 
 
 def _found(table: Table, bound: int, sigma: float, bar: float, rng: np.random.Generator) -> Integers:
     sums = table.spread(bound, 0.5)
     present = np.flatnonzero(sums)
     return _above(present, sums[present] + sigma * rng.standard_normal(len(present)), bar)
-
-
-def _peeled(table: Table, found: Integers, k: int, single: float, rng: np.random.Generator) -> Integers:
-    noisy = table.counts[found] + rng.gumbel(size=len(found)) / single
-    best: Integers = found[np.argsort(-noisy)][:k]
-    return best
 
 
 def _above(items: Integers, values: Floats, bar: float) -> Integers:

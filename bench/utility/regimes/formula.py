@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from bench.utility.regimes.contestants import limited_domain
+from bench.utility.regimes.contestants import cut_off_laplace, limited_domain
 from bench.utility.regimes.rounds import Rounds
-from bench.utility.regimes.rule import with_laplace
 from bench.utility.regimes.tables import Floats, Integers, Table
 from bench.utility.regimes.thresholds import best_call, cutoff_gaussian, cutoff_laplace, gaussian_mu
 
@@ -42,7 +41,7 @@ def by_formula(table: Table, k: int, epsilon: float, delta: float, rng: np.rando
     if in_turn or (not far and 0.95 * bar < nearest):
         return limited_domain(table, k, single, call, rng)
     if (one > 0.75) if far else laplace < gaussian:
-        return with_laplace(table, k, rest, delta, rng)
+        return cut_off_laplace(table, rest, delta, rng)[:k]
     # The text leaves open whether this holds for far items too, which hardly ever meet it.
     once = pairs / 8 < 8 * gaussian
     return Rounds(table, k, mu_squared, delta / 2, rng, cap=cap, single=once).run()

@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
-from bench.selection.goals import Goal
+from bench.goals import Goal
+from bench.measure import standard_error
+from bench.tables import text_table
 from bench.utility.regimes.cells import REPORTED
 from bench.utility.regimes.contestants import BRANCHES, CONTESTANTS
 
-__all__ = ["MARGIN", "WIDTH", "goals", "regime_tables", "show", "summarise"]
+__all__ = ["MARGIN", "WIDTH", "goals", "print_goals", "regime_tables", "show", "summarise"]
 
 WIDTH = 140
 MARGIN = 0.02
@@ -24,6 +25,7 @@ _WANTED = -0.01
 """The mean recall may be this much below that of the best by hindsight, which nobody can have."""
 _MEANS = {"synthetic, n <= 3000": 0.568, "synthetic, n = 1e5": 0.906, "subsamples": 0.639}
 """What the rule of this planner reached on the cells on which it was found; these cells are others, and harder."""
+_MEASURED = ("hindsight", "best", "before", "rounds", "default")
 _SURE = 4.0
 """Standard errors beyond which a gap is not put down to chance."""
 
@@ -36,9 +38,7 @@ def _mean(values: Sequence[float]) -> float:
 
 def _error(values: Sequence[float]) -> float:
     """Of the mean; a recall that never varied may still vary by one item in one run."""
-    if len(values) < 2:
-        return 1.0
-    return statistics.stdev(values) / math.sqrt(len(values))
+    return standard_error(values) if len(values) > 1 else 1.0
 
 
 def best_of(row: Row, names: Sequence[str]) -> tuple[str, list[float]]:
@@ -88,8 +88,7 @@ def summarise(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _summary(group: Sequence[Row]) -> dict[str, float]:
-    names = ("hindsight", "best", "before", "rounds", "default")
-    means = {name: _mean([cell[name] for cell in group]) for name in names}
+    means = {name: _mean([cell[name] for cell in group]) for name in _MEASURED}
     before = sum(cell["best"] - cell["before"] - MARGIN > _SURE * cell["error"] for cell in group)
     return {"cells": len(group), **means, "short": sum(cell["short"] for cell in group), "short_before": before}
 
@@ -112,13 +111,18 @@ def goals(summary: dict[str, Any]) -> list[Goal]:
     return [*found, Goal(name, f"<= {_MOST_SHORT:g}", share, share <= _MOST_SHORT, worst)]
 
 
+def print_goals(goals: Sequence[Goal], console: Console) -> None:
+    """Print a line for each goal."""
+    for goal in goals:
+        console.print(f"{goal.name}: wanted {goal.wanted}, measured {goal.measured}, met: {goal.met}", highlight=False)
+
+
 def regime_tables(report: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:
     """Caption, headings and rows of the tables on the page about the benches."""
-    names = ("hindsight", "best", "before", "rounds", "default")
     shown: list[tuple[str, tuple[str, ...], list[list[str]]]] = []
     for key, what in (("rows", "tables"), ("by_k", "k")):
         rows = [
-            [str(name), *(f"{values[n]:.3f}" for n in names), str(values["short"]), str(values["cells"])]
+            [str(name), *(f"{values[n]:.3f}" for n in _MEASURED), str(values["short"]), str(values["cells"])]
             for name, values in sorted(report[key].items(), key=lambda row: row[1]["default"] - row[1]["hindsight"])
         ]
         caption = (
@@ -133,15 +137,12 @@ def regime_tables(report: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...],
 def show(summary: dict[str, Any], console: Console) -> None:
     """Print the tables."""
     for title, key in (("Mean recall over cells", "rows"), ("Mean recall by k", "by_k")):
-        table = Table(title=title)
-        table.add_column("")
         headings = ("cells", "best by hindsight", "best contestant", "before", "rounds", "default", "short", "before")
-        for heading in headings:
-            table.add_column(heading, justify="right")
+        rows = []
         for name, values in summary[key].items():
-            means = [f"{values[n]:.3f}" for n in ("hindsight", "best", "before", "rounds", "default")]
-            table.add_row(str(name), str(values["cells"]), *means, str(values["short"]), str(values["short_before"]))
-        console.print(table)
+            means = [f"{values[n]:.3f}" for n in _MEASURED]
+            rows.append([str(name), str(values["cells"]), *means, str(values["short"]), str(values["short_before"])])
+        console.print(text_table(title, ("", *headings), rows))
     for cell in summary["short"]:
         console.print(
             f"  {cell['cell']}: {cell['default']:.3f} by {cell['branch']} against {cell['best']:.3f} of "

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bench.utility.regimes.contestants import limited_domain
+from bench.utility.regimes.contestants import cut_off_laplace, limited_domain
 from bench.utility.regimes.rounds import Rounds
 from bench.utility.regimes.tables import Integers, Table
 from bench.utility.regimes.thresholds import best_call, cutoff_gaussian, cutoff_laplace, gaussian_mu
@@ -21,7 +21,7 @@ from podium.mechanisms.by_sizes.decision import (
     estimate_sizes,
 )
 
-__all__ = ["before", "by_rule", "with_laplace"]
+__all__ = ["before", "by_rule"]
 
 _FOR_SIZES, _FOR_LEAD = 0.05, 0.0125
 _LONGEST_ASKED = 2
@@ -56,7 +56,7 @@ def by_rule(table: Table, k: int, epsilon: float, delta: float, rng: np.random.G
     if branch is Branch.LIMITED_DOMAIN:
         return branch, limited_domain(table, k, single, call, rng)
     if branch is Branch.LAPLACE:
-        return branch, with_laplace(table, k, rest, delta, rng)
+        return branch, cut_off_laplace(table, rest, delta, rng)[:k]
     one = branch is Branch.ONE_DISCOVERY
     return branch, Rounds(table, k, mu**2, delta / 2, rng, cap=sizes.cap, single=one).run()
 
@@ -76,15 +76,5 @@ def _by_lead(table: Table, k: int, epsilon: float, delta: float, rng: np.random.
     noisy = np.array([ones, len(table.sizes) - ones]) + rng.laplace(scale=1 / (epsilon * _FOR_SIZES), size=2)
     branch = choose_short_branch(*noisy)
     if branch is Branch.LAPLACE:
-        return branch, with_laplace(table, k, rest, delta, rng)
+        return branch, cut_off_laplace(table, rest, delta, rng)[:k]
     return branch, limited_domain(table, k, *best_call(k, rest, delta), rng)
-
-
-def with_laplace(table: Table, k: int, epsilon: float, delta: float, rng: np.random.Generator) -> Integers:
-    """What cut-off Laplace noise finds, on votes that users share among their items."""
-    sums = table.spread(1 << 30, 1.0)
-    present = np.flatnonzero(sums)
-    noisy = sums[present] + rng.laplace(scale=1 / epsilon, size=len(present))
-    passed = noisy > cutoff_laplace(epsilon, delta)
-    best: Integers = present[passed][np.argsort(-noisy[passed])][:k]
-    return best

@@ -8,19 +8,15 @@ the product's own function; a test runs the product itself on some cells and com
 
 from __future__ import annotations
 
-import argparse
-import dataclasses
-import json
-import multiprocessing
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
-from bench.measure import machine
+from bench.command import bench_parser, bench_report, save_report, wide_console
+from bench.processes import in_processes
 from bench.utility.regimes import report
 from bench.utility.regimes.cells import Regime, TableKey, read_cells
 from bench.utility.regimes.contestants import by_list, once
@@ -42,7 +38,6 @@ def measure_table(key: TableKey, cells: Sequence[Regime], runs: int) -> list[Row
     """Every cell of one table: the recalls of every way to answer, one for each run."""
     table = make_table(key)
     runs = min(runs, next((fewer for pairs, fewer in _FEWER if len(table.users) > pairs), runs))
-    lasts = table.last_counts(tuple({cell.k for cell in cells}))
     rows = [_row(cell) for cell in cells]
     for run in range(runs):
         rng = np.random.default_rng([zlib.crc32(key.name.encode()), run])
@@ -50,7 +45,7 @@ def measure_table(key: TableKey, cells: Sequence[Regime], runs: int) -> list[Row
             shared = list(once(table, epsilon, DELTA, rng))
             for row in rows:
                 if row["epsilon"] == epsilon:
-                    _run_cell(table, row, lasts[row["k"]], shared, rng)
+                    _run_cell(table, row, shared, rng)
     return rows
 
 
@@ -59,17 +54,14 @@ def _row(cell: Regime) -> Row:
     return {"row": key.row, "data": key.data, "table": key.name, "k": cell.k, "epsilon": cell.epsilon, "recalls": {}}
 
 
-def _run_cell(
-    table: Table, row: Row, last: tuple[int, int], shared: Sequence[tuple[str, Integers]], rng: np.random.Generator
-) -> None:
+def _run_cell(table: Table, row: Row, shared: Sequence[tuple[str, Integers]], rng: np.random.Generator) -> None:
     k, epsilon = row["k"], row["epsilon"]
     branch, found = by_rule(table, k, epsilon, DELTA, rng)
     row.setdefault("branches", []).append(str(branch))
     answers = [*shared, *by_list(table, k, epsilon, DELTA, rng)]
     answers += [("default", found), ("default before", before(table, k, epsilon, DELTA, rng))]
     for name, items in answers:
-        recall = float(np.count_nonzero(table.counts[items[:k]] >= last[1])) / last[0]
-        row["recalls"].setdefault(name, []).append(round(recall, 4))
+        row["recalls"].setdefault(name, []).append(round(table.recall(items, k), 4))
 
 
 def _measured(job: tuple[TableKey, list[Regime], int]) -> list[Row]:
@@ -85,21 +77,19 @@ def run(*, quick: bool, processes: int = 1, progress: Any = lambda _: None) -> l
         }
     jobs = [(key, cells, QUICK_RUNS if quick else RUNS) for key, cells in tables.items()]
     rows: list[Row] = []
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        for number, (job, found) in enumerate(zip(jobs, pool.imap(_measured, jobs, chunksize=1), strict=True), 1):
-            progress(f"{number} of {len(jobs)}: {job[0].name}")
-            rows += found
+    for number, (job, found) in enumerate(zip(jobs, in_processes(_measured, jobs, processes), strict=True), 1):
+        progress(f"{number} of {len(jobs)}: {job[0].name}")
+        rows += found
     return rows
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench utility_regimes", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="about half a minute: every ninth table, few runs")
+    quick = "about half a minute: every ninth table, few runs"
+    parser = bench_parser("python -m bench utility_regimes", __doc__, DEFAULT_JSON, quick=quick)
     parser.add_argument("--processes", type=int, default=1, help="default: %(default)s")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, report.WIDTH))
+    console = wide_console(report.WIDTH)
     rows = run(
         quick=options.quick,
         processes=options.processes,
@@ -107,20 +97,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     summary = report.summarise(rows)
     report.show(summary, console)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
     judged = report.goals(summary)
-    for goal in judged:
-        console.print(f"{goal.name}: wanted {goal.wanted}, measured {goal.measured}, met: {goal.met}", highlight=False)
-    document = {
-        "bench": "utility_regimes",
-        "version": 1,
-        "machine": dict(machine()),
-        "settings": {"delta": "1e-6", "mode": "quick" if options.quick else "full"},
-        **summary,
-        "goals": [dataclasses.asdict(goal) for goal in judged],
-        "runs": rows,
-    }
-    options.json.write_text(json.dumps(document) + "\n", encoding="utf-8")
+    report.print_goals(judged, console)
+    settings = {"delta": "1e-6", "mode": "quick" if options.quick else "full"}
+    found = bench_report("utility_regimes", settings, **summary, goals=judged, runs=rows)
+    save_report(found, options.json, indent=None)
     return 0
 
 

@@ -10,10 +10,6 @@ they find here and found there says which cells are harder.
 
 from __future__ import annotations
 
-import argparse
-import dataclasses
-import json
-import multiprocessing
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,12 +17,14 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table as Printed
 
-from bench.measure import machine
-from bench.selection.goals import Goal
+from bench.command import bench_parser, bench_report, save_report, wide_console
+from bench.goals import Goal
+from bench.processes import in_processes
+from bench.tables import text_table
 from bench.utility.regimes.cells import REPORTED, Regime, TableKey, even_cells, read_cells
 from bench.utility.regimes.formula import by_formula
+from bench.utility.regimes.report import print_goals
 from bench.utility.regimes.rounds import Rounds
 from bench.utility.regimes.rule import before, by_rule
 from bench.utility.regimes.tables import Integers, Table, available, make_table
@@ -84,15 +82,14 @@ def measure_cells(key: TableKey, cells: Sequence[Regime], runs: int) -> list[Row
     lasts = table.last_counts(tuple({cell.k for cell in cells}))
     rows = []
     for cell in cells:
-        places, last = lasts[cell.k]
         found = np.empty((runs, len(WAYS)))
         for run in range(runs):
             seed = [zlib.crc32(f"{key.name} {cell.k} {cell.epsilon}".encode()), run]
             for place, way in enumerate(WAYS.values()):
                 items = way(table, cell.k, cell.epsilon, DELTA, np.random.default_rng(seed))
-                found[run, place] = np.count_nonzero(table.counts[items[: cell.k]] >= last) / places
+                found[run, place] = table.recall(items, cell.k)
         ahead = found[:, list(WAYS).index("default")] - found[:, list(WAYS).index("first rule")]
-        row = {"row": key.row, "data": key.data, "k": cell.k, "last": last, "ahead": float(ahead.mean())}
+        row = {"row": key.row, "data": key.data, "k": cell.k, "last": lasts[cell.k][1], "ahead": float(ahead.mean())}
         error = float(ahead.std(ddof=1) / np.sqrt(runs))
         rows.append({**row, "error": error, **dict(zip(WAYS, found.mean(axis=0).tolist(), strict=True))})
     return rows
@@ -143,14 +140,7 @@ def recall_table(report: Mapping[str, Any]) -> tuple[tuple[str, ...], list[list[
 
 def _show(report: Mapping[str, Any], console: Console) -> None:
     headings, rows = recall_table(report)
-    printed = Printed(title="Mean recall on the same cells")
-    for heading in headings:
-        printed.add_column(heading, justify="left" if heading == headings[0] else "right")
-    for row in rows:
-        printed.add_row(*row)
-    console.print(printed)
-    for goal in report["goals"]:
-        console.print("{name}: wanted {wanted}, measured {measured}, met: {met}".format(**goal), highlight=False)
+    console.print(text_table("Mean recall on the same cells", headings, rows))
 
 
 def _jobs(*, quick: bool) -> list[tuple[TableKey, list[Regime], int]]:
@@ -161,33 +151,20 @@ def _jobs(*, quick: bool) -> list[tuple[TableKey, list[Regime], int]]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench utility_rule", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="every ninth table, few runs")
+    quick = "every ninth table, few runs"
+    parser = bench_parser("python -m bench utility_rule", __doc__, DEFAULT_JSON, quick=quick)
     parser.add_argument("--processes", type=int, default=1, help="default: %(default)s")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, 140))
-    cells: list[Row] = []
-    with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
-        for found in pool.imap(_job, _jobs(quick=options.quick), chunksize=1):
-            cells += found
-    rows = summarise(cells)
-    document = {
-        "bench": "utility_rule",
-        "version": 1,
-        "machine": dict(machine()),
-        "settings": {
-            "delta": "1e-6",
-            "mode": "quick" if options.quick else "full",
-            "repetitions": QUICK_RUNS if options.quick else RUNS,
-        },
-        "rows": rows,
-        "published": PUBLISHED,
-        "goals": [dataclasses.asdict(goal) for goal in goals(rows)],
-    }
-    _show(document, console)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    console = wide_console(140)
+    found = in_processes(_job, _jobs(quick=options.quick), options.processes)
+    cells = [cell for table in found for cell in table]
+    rows, runs = summarise(cells), QUICK_RUNS if options.quick else RUNS
+    settings = {"delta": "1e-6", "mode": "quick" if options.quick else "full", "repetitions": runs}
+    judged = goals(rows)
+    report = bench_report("utility_rule", settings, rows=rows, published=PUBLISHED, goals=judged)
+    _show(report, console)
+    print_goals(judged, console)
+    save_report(report, options.json)
     return 0
 
 

@@ -9,12 +9,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.utility.data import load, missing
+from bench.utility.data import load, missing, shuffled_places
 from bench.utility.regimes.cells import TableKey
 from podium.planning.memory_table import PairsReader
 from podium.planning.simulation import zipf_pairs
 
-__all__ = ["Floats", "Integers", "Mask", "Table", "available", "make_table"]
+__all__ = ["Floats", "Integers", "Mask", "Table", "available", "even_pairs", "make_table"]
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -52,18 +52,18 @@ class Table:
         present = int(np.count_nonzero(self.counts))
         return {k: (min(k, present), int(self.counts[self.order[min(k, present) - 1]])) for k in ks}
 
+    def recall(self, found: Integers, k: int) -> float:
+        """The share of the places that the first k items fill which have at least the count of the last."""
+        places, last = self.last_counts((k,))[k]
+        return float(np.count_nonzero(self.counts[found[:k]] >= last)) / places
+
     def kept(self, bound: int) -> Mask:
         """Which pairs remain if users are cut to a number of items, chosen by a fixed shuffle."""
         if bound not in self._kept:
             if bound >= self.sizes.max(initial=0):
                 self._kept[bound] = np.ones(len(self.users), dtype=bool)
             else:
-                rng = np.random.default_rng(11)
-                order = np.argsort(self.users + rng.random(len(self.users)), kind="stable")
-                starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
-                places = np.empty(len(order), dtype=np.int64)
-                places[order] = np.arange(len(order)) - starts[self.users[order]]
-                self._kept[bound] = places < bound
+                self._kept[bound] = shuffled_places(self.users, self.sizes, np.random.default_rng(11)) < bound
         return self._kept[bound]
 
     def spread(self, cap: int, power: float) -> Floats:
@@ -90,7 +90,8 @@ def make_table(key: TableKey) -> Table:
     """The table of a cell."""
     seed = zlib.crc32(key.name.encode())
     if key.data == "even":
-        return _even(key, seed)
+        each, rng = key.items_per_user, np.random.default_rng(seed)
+        return _numbered(*even_pairs(key.users, each, key.items, key.exponent, rng))
     if key.data != "zipf":
         pairs = load(key.data)
         rng = np.random.default_rng(seed)
@@ -116,15 +117,16 @@ def make_table(key: TableKey) -> Table:
     )
 
 
-def _even(key: TableKey, seed: int) -> Table:
+def even_pairs(
+    users: int, each: int, items: int, exponent: float, rng: np.random.Generator
+) -> tuple[Integers, Integers]:
     """Every user draws so many different items in turn, by popularity: the largest of log weight + Gumbel."""
-    rng = np.random.default_rng(seed)
-    weights = -key.exponent * np.log(np.arange(1, key.items + 1))
+    weights = -exponent * np.log(np.arange(1, items + 1))
     drawn = []
-    for start in range(0, key.users, _BATCH):
-        keys = weights + rng.gumbel(size=(min(_BATCH, key.users - start), key.items))
-        drawn.append(np.argpartition(-keys, key.items_per_user - 1, axis=1)[:, : key.items_per_user])
-    return _numbered(np.repeat(np.arange(key.users), key.items_per_user), np.concatenate(drawn).ravel())
+    for start in range(0, users, _BATCH):
+        keys = weights + rng.gumbel(size=(min(_BATCH, users - start), items))
+        drawn.append(np.argpartition(-keys, each - 1, axis=1)[:, :each])
+    return np.repeat(np.arange(users), each), np.concatenate(drawn).ravel()
 
 
 def _numbered(users: Integers, items: Integers) -> Table:

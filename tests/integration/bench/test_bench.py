@@ -11,6 +11,8 @@ from types import SimpleNamespace
 
 import bench.__main__
 import pytest
+from bench.command import save_report
+from bench.goals import show_goals
 from bench.measure import Contestant, Timing, interleaved, peak_extra_bytes
 from bench.peers import OpenDPBudget
 from bench.selection import report, run
@@ -31,7 +33,7 @@ def results() -> run.Results:
 
 def test_selection_json_has_every_cell_and_goal(results: run.Results, tmp_path: Path) -> None:
     path = tmp_path / "deep" / "selection.json"
-    run.write_json(results, path)
+    save_report(results.as_json(), path)
     data = json.loads(path.read_text(encoding="utf-8"))
     assert set(data) == {"bench", "version", "machine", "settings", "raw", "counts_of_counts", "goals"}
     assert data["settings"]["noise_scale"] == 10
@@ -53,7 +55,7 @@ def test_selection_says_which_goals_it_did_not_measure(results: run.Results) -> 
     text = io.StringIO()
     console = Console(file=text, width=report.WIDTH)
     report.show(results.machine, "tiny", results.raw, results.counts_of_counts, console)
-    report.show_goals(results.goals, "tiny", console)
+    show_goals(results.goals, "tiny", console)
     assert text.getvalue().count("not measured in tiny mode") == 4
     assert "skipped: too slow" in text.getvalue()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from bench.command import save_report
 from bench.engines import questions, report, run, servers
 from bench.engines.data import COUNTRIES, REGIONS, Events, wide_table
 from bench.engines.goals import (
@@ -27,6 +28,7 @@ from bench.engines.goals import (
 )
 from bench.engines.parts import Parts
 from bench.engines.processor import clock_with
+from bench.goals import show_goals
 from bench.measure import Timing
 from bench.selection import report as selection_report
 from rich.console import Console
@@ -75,7 +77,7 @@ def test_an_interrupted_run_goes_on_where_it_ended(results: run.Results, tmp_pat
 
 def test_the_json_has_every_cell_and_goal(results: run.Results, tmp_path: Path) -> None:
     path = tmp_path / "deep" / "engines.json"
-    run.write_json(results, path)
+    save_report(results.as_json(), path)
     data = json.loads(path.read_text(encoding="utf-8"))
     assert set(data) == {"bench", "version", "machine", "settings", "cells", "memory", "absent", "goals"}
     assert [(cell["engine"], cell["route"], cell["k"], cell["rows"]) for cell in data["cells"]] == [
@@ -107,7 +109,7 @@ def test_the_report_says_what_was_not_measured(results: run.Results, tmp_path: P
     text = io.StringIO()
     console = Console(file=text, width=selection_report.WIDTH)
     report.show(results.machine, "tiny", results.cells, results.memory, results.absent, console)
-    selection_report.show_goals(results.goals, "tiny", console)
+    show_goals(results.goals, "tiny", console)
     assert "PostgreSQL: not measured, not part of the tiny mode" in text.getvalue()
     assert text.getvalue().count("not measured in tiny mode") == 12
     assert str(tmp_path.parent) not in text.getvalue()

@@ -131,7 +131,7 @@ def _cell(data: str, regret: float, *, held_out: bool = False, at_cliff: bool = 
     recall["joint"] = Estimate(np.array([0.8, 1.0]))
     recall[DEFAULT] = recall["peeling"]
     recall[SET] = Estimate(recall["joint"].runs + regret)
-    return Cell(data, held_out, 10, "1", "0", at_cliff, recall, at_once=0.5)
+    return Cell(data, held_out, 10, "1", "0", at_cliff, recall, chance_at_once=0.5)
 
 
 def test_goals_are_judged_against_the_best_by_hindsight() -> None:
@@ -144,8 +144,8 @@ def test_goals_are_judged_against_the_best_by_hindsight() -> None:
     assert (ours.cells, ours.failing, ours.met, ours.where) == (2, 1, False, "b epsilon=1")
     assert (ours.worst, ours.mean) == pytest.approx((-0.03, -0.0175))
     # The same random numbers in both: their difference has no error.
-    assert ours.worst_error == pytest.approx(0)
-    assert judged["SL", DEFAULT].worst_error == pytest.approx(0.1)
+    assert ours.worst_standard_error == pytest.approx(0)
+    assert judged["SL", DEFAULT].worst_standard_error == pytest.approx(0.1)
     assert judged["held out", SET].met
 
 
@@ -165,8 +165,8 @@ def test_a_tiny_run_reports_what_it_measured(cells: list[Cell]) -> None:
     assert {cell.at_cliff for cell in cells} == {False, True}
     at_one = {(cell.data, cell.delta): cell for cell in cells if cell.epsilon == "1"}
     # The two sides of the cliff: 15 nats below it, 20 above.
-    assert at_one["MEDCOST", "1e-6"].at_once < 0.05
-    assert at_one["HEPTH", "1e-6"].at_once > 0.99
+    assert at_one["MEDCOST", "1e-6"].chance_at_once < 0.05
+    assert at_one["HEPTH", "1e-6"].chance_at_once > 0.99
     text = io.StringIO()
     show(cells, "tiny", TINY.runs, Console(file=text, width=WIDTH))
     assert "known bench (tiny): recall at equal guarantee. Simulated runs: 20 for k=10." in text.getvalue()

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench.command import save_report
+from bench.parts import Parts
 from bench.utility import report, run
 from bench.utility.cells import Cell, Column, Sample, cells, goals
 from bench.utility.columns import COLUMNS, answers
@@ -28,7 +30,7 @@ def made_up() -> Pairs:
 @pytest.mark.skipif(missing("msweb"), reason="the data is not here")
 def test_a_run_has_every_cell_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
     told: list[str] = []
-    results = run.run(TINY, tmp_path / "parts", told.append)
+    results = run.run(TINY, Parts(tmp_path / "parts", "tiny"), told.append)
     assert told == ["1 of 2: msweb, others", "2 of 2: msweb, podium, epsilon 1"]
     assert [(cell.name, cell.mechanism) for cell in results.cells] == [
         ("msweb k=10 epsilon=1", "SizedTopK"),
@@ -39,10 +41,10 @@ def test_a_run_has_every_cell_and_goes_on_where_it_stopped(tmp_path: Path) -> No
     assert [max(cell.reads) > 1 for cell in results.cells] == [True, True]
     assert [cell.in_rounds is None for cell in results.cells] == [False, True]
     assert [(goal.met is None) for goal in results.goals] == [False, True, True]
-    again = run.run(TINY, tmp_path / "parts", told.append)
+    again = run.run(TINY, Parts(tmp_path / "parts", "tiny"), told.append)
     assert again.cells == results.cells
     assert len(told) == 2
-    run.write_json(results, tmp_path / "deep" / "utility.json")
+    save_report(results.as_json(), tmp_path / "deep" / "utility.json")
     written = json.loads((tmp_path / "deep" / "utility.json").read_text(encoding="utf-8"))
     assert set(written) == {"bench", "version", "machine", "settings", "cells", "absent", "goals"}
     assert [set(cell["columns"]) for cell in written["cells"]] == [set(COLUMNS)] * 2
@@ -136,7 +138,7 @@ def test_goals_judge_the_worst_cell_and_say_what_may_be_chance() -> None:
     assert [goal.met for goal in judged] == [True, False, False]
     assert [goal.measured for goal in judged] == pytest.approx([-0.009, -0.4, (5 * 0.96 + 0.891) / 6])
     text = io.StringIO()
-    report.show_goals(judged, [chance, clear], "tiny", Console(file=text, width=report.WIDTH))
+    report.show_shortfalls([chance, clear], Console(file=text, width=report.WIDTH))
     assert (
         "2 of 2 cells are more than 0.01 below the best column, 1 of them by more than two standard" in text.getvalue()
     )

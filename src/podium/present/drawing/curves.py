@@ -11,14 +11,13 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from podium.present.drawing.page import SMALL, WIDTH, Page, Picture
-from podium.present.drawing.style import font
+from podium.present.drawing.style import DASHES, font
 
 __all__ = ["Curve", "Frame", "Marker", "draw_curves"]
 
 _BODY: Final = 4.0
 _LABEL_HEIGHT: Final = 0.19
 _WIDEST_LABEL: Final = 2.35
-_DASHES: Final = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)), (0, (1, 1)), (0, (9, 3)))
 _DOTS: Final = (0, (1, 2))
 
 Scale = Literal["linear", "log"]
@@ -81,7 +80,7 @@ def draw_curves(
 def _line(page: Page, axes: Axes, curve: Curve, place: int, *, marker: str) -> None:
     color = _color(page, curve, place)
     width = 2.6 if curve.best else 1.7 if curve.valid else 1.4
-    style = "-" if curve.best else _DASHES[place % len(_DASHES)] if curve.valid else _DOTS
+    style = "-" if curve.best else DASHES[place % len(DASHES)] if curve.valid else _DOTS
     axes.plot(curve.x, curve.y, color=color, linewidth=width, linestyle=style, label=curve.name, gid=curve.name,
               marker=marker, markersize=3.5)  # fmt: skip
     if curve.low is not None and curve.high is not None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from matplotlib import font_manager
 from matplotlib.font_manager import FontProperties
 
-__all__ = ["DARK", "LIGHT", "SPELLED_OUT", "Style", "drawable", "font", "is_drawable"]
+__all__ = ["DARK", "DASHES", "LIGHT", "SPELLED_OUT", "Style", "drawable", "font", "is_drawable"]
 
 _FIRST: Final = "DejaVu Sans"
 """Comes with matplotlib; covers Latin, Greek, Cyrillic, Hebrew and Arabic."""
@@ -33,6 +33,8 @@ _OTHERS: Final = (
     "Arial Unicode MS",
     "WenQuanYi Zen Hei",
 )
+DASHES: Final = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)), (0, (1, 1)), (0, (9, 3)))
+"""The lines of curves, which tell them apart without colours too."""
 SPELLED_OUT: Final = "In brackets stand signs that no installed font has: by name, or by number in Unicode."
 _VARIATIONS: Final = range(0xFE00, 0xFE10)
 """These, like joiners, only change how pictograms look."""
