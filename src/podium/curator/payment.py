@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from podium.curator.prepare import PlannedQuestion
 from podium.curator.pricing import AnyFacts, ledger_strategy
 from podium.curator.reuse import Reusable, older_key, record_of
-from podium.errors import InvalidArgument, PodiumError, ReservationClosed
+from podium.errors import DatasetLocked, InvalidArgument, PodiumError, ReservationClosed
 from podium.exact import Number, positive_fraction
 from podium.ledger import Ledger, Reason, Reservation, StoredRelease, Totals
 from podium.ledger.reservation_request import Request, new_request
@@ -51,6 +51,13 @@ class LedgerAccount:
         keys = [_key_of_part(idempotency_key, place) for place in range(len(planned))]
         wanted = [self._request(each, analyst, key) for each, key in zip(planned, keys, strict=True)]
         return self.ledger.claim_together(self.dataset, wanted)
+
+    def lock(self, analyst: str | None) -> DatasetLocked | None:
+        """Why this analyst may not ask now, if too many questions failed."""
+        who, status = self.analyst if analyst is None else analyst, self.ledger.status(self.dataset)
+        if status.locked:
+            return DatasetLocked(self.dataset, status.failures)
+        return DatasetLocked(self.dataset, status.failures_of[who], who) if who in status.locked_out else None
 
     def first_or_new(
         self, claimed: Reservation | StoredRelease, idempotency_key: str | None

@@ -29,8 +29,9 @@ class Batch:
     """Several questions about one data set, made by ``Curator.batch``.
 
     ``ask`` reserves the worst case of all of them in one transaction: all are admitted, or none. Then each is read,
-    selected and settled by itself, so that what one of them fails with leaves the others as they are. Questions that
-    are answered by another one of the batch are paid with it, and repeats of earlier questions are free.
+    selected and settled by itself, so that what one of them fails with leaves the others as they are; only if so many
+    fail that the analyst is locked out, the rest is cancelled and returned. Questions that are answered by another one
+    of the batch are paid with it, and repeats of earlier questions are free.
     """
 
     questions: tuple[BatchQuestion, ...]
@@ -73,9 +74,17 @@ class Batch:
         claimed = self.account.claim_together([planned[place] for place in places], self.analyst, self.idempotency_key)
         claims = dict(zip(places, claimed, strict=True))
         outcomes: dict[int, Release | PodiumError] = {}
+        locked: PodiumError | None = None
         try:
             for place in places:
+                if locked is not None and _is_new(claims[place]):
+                    # All were admitted before one failed, but no more may fail than one by one.
+                    self._cancel([claims[place]])
+                    outcomes[place] = locked
+                    continue
                 outcomes[place] = self._outcome(planned[place], claims[place])
+                if isinstance(outcomes[place], PodiumError):
+                    locked = self.account.lock(self.analyst)
         except BaseException:
             # The question that was interrupted is given up by now; of those after it nothing was read.
             self._cancel([claims[place] for place in places if place not in outcomes][1:])
@@ -109,9 +118,13 @@ class Batch:
     def _cancel(self, claims: Sequence[Reservation | StoredRelease]) -> None:
         """Return what was reserved for questions that nothing was read for."""
         for claimed in claims:
-            if isinstance(claimed, Reservation) and claimed.fresh:
+            if isinstance(claimed, Reservation) and _is_new(claimed):
                 with suppress(LedgerError):
                     self.account.ledger.forfeit(claimed, Reason.CANCELLED)
+
+
+def _is_new(claimed: Reservation | StoredRelease) -> bool:
+    return isinstance(claimed, Reservation) and claimed.fresh
 
 
 def _twins(planned: Sequence[PlannedQuestion], records: Sequence[QuestionRecord]) -> tuple[int, ...]:

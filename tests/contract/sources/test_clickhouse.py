@@ -186,6 +186,20 @@ def test_types_beside_the_kinds(others: Source) -> None:
         assert snapshot.top_rows(5).top(5).items == ("a", "b")
 
 
+def test_fixed_strings_that_go_on_after_a_zero_byte_are_missing(engine: Any) -> None:
+    """They would be one with whatever begins alike: two users who displace each other's items."""
+    ids = (r"a\0bc", r"a\0de", "b", "abcd")
+    engine.query("CREATE TABLE binary_ids (user_id FixedString(4), item String) ENGINE = Memory")
+    for id_ in ids:
+        engine.query(f"INSERT INTO binary_ids SELECT '{id_}', concat('i', toString(number)) FROM numbers(3)")
+    source = open_source(engine, table="binary_ids")
+    for most, expected in ((None, 6), (2, 4)):
+        query = CountQuery(("item",), "user_id", max_items_per_user=most, salt=SALT if most else None)
+        with source.snapshot(query) as snapshot:
+            assert sum(snapshot.top_rows(5).top(5).counts.tolist()) == expected
+    source.close()
+
+
 def test_no_value_makes_the_engine_raise(engine: Any) -> None:
     """Bytes that are not text, and moments that no calendar of Python's has, count as missing."""
     engine.query(

@@ -21,7 +21,7 @@ from tests.support.serving import views, world
 
 from podium import Budget, Curator, Question
 from podium.curator.one_question import OneQuestion
-from podium.errors import BudgetExceeded, InvalidArgument, PodiumError, QuestionForfeited
+from podium.errors import BudgetExceeded, DatasetLocked, InvalidArgument, PodiumError, QuestionForfeited
 from podium.exact import exact_fraction
 from podium.histogram import Histogram
 from podium.ledger import Kind, Reason, open_ledger
@@ -118,13 +118,15 @@ def test_what_is_no_batch_is_refused_for_nothing(curator: Curator, asked: Any, w
     assert kinds(curator) == [Kind.REGISTERED]
 
 
-def failing(curator: Curator, monkeypatch: pytest.MonkeyPatch, at: int, how: Callable[[], BaseException]) -> None:
-    """Let the engine fail while the question of that number is read."""
+def failing(
+    curator: Curator, monkeypatch: pytest.MonkeyPatch, at: int | None, how: Callable[[], BaseException]
+) -> None:
+    """Let the engine fail while the question of that number, or any, is read."""
     source, number = curator.table().source, itertools.count()
     real = type(source).snapshot
 
     def snapshot(*arguments: Any, **options: Any) -> Any:
-        if next(number) == at:
+        if at is None or next(number) == at:
             raise how()
         return real(*arguments, **options)
 
@@ -145,6 +147,31 @@ def test_a_failure_is_that_of_its_question_alone(curator: Curator, monkeypatch: 
     assert kinds(curator)[1:] == [Kind.RESERVED, Kind.RESERVED, Kind.FORFEITED, Kind.SETTLED]
     assert curator.status.failures == 1
     assert curator._ledger_account.ledger.verify().problem is None
+
+
+@pytest.mark.parametrize("analyst", [None, "ana"])
+def test_no_more_fail_together_than_one_by_one(
+    tmp_path: Path, analyst: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which questions fail is not covered by the guarantee, so an analyst sees few of them fail."""
+    questions = [{"item": "article", "k": 1, "where": f"user_id <> '{number}'"} for number in range(8)]
+    with opened(tmp_path, replace(BUDGET, questions=30)) as curator:
+        free = curator.top(**questions[-1])
+        spent = curator.status.spent
+        failing(curator, monkeypatch, None, lambda: OSError("row 17"))
+        answers = curator.batch(questions, analyst=analyst).ask()
+        allowed = 3
+        failed = [type(answers.errors[place]) for place in sorted(answers.errors)]
+        assert failed == [QuestionForfeited] * allowed + [DatasetLocked] * (7 - allowed)
+        # A repeat is free, and nothing is read for it.
+        assert answers[7].items == free.items
+        status = curator.status
+        assert status.failures == allowed
+        assert status.locked_out == (analyst,)
+        # What was reserved for the rest is returned.
+        assert kinds(curator).count(Kind.FORFEITED) == 7
+        assert status.spent.rho == (1 + allowed) * spent.rho
+        assert curator._ledger_account.ledger.verify().problem is None
 
 
 def test_an_interruption_returns_what_nothing_was_read_for(curator: Curator, monkeypatch: pytest.MonkeyPatch) -> None:

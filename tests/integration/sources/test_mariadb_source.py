@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -205,6 +206,21 @@ def test_texts_that_a_sort_cannot_tell_apart(url: str) -> None:
             assert snapshot.counts_of_counts() == ((3, 1), (4, 1))
             places = [(3, rank) for rank in range(4)]
             assert snapshot.names(places) == tuple(f"{start}{item}" for item in "1234")
+
+
+def test_users_of_several_columns_that_a_sort_cannot_tell_apart(url: str) -> None:
+    """Each column is short enough, and both together are not: these users are left out, as those of one column."""
+    run(url, "CREATE TABLE long_users (tenant longtext, member longtext, label varchar(9)) ENGINE=InnoDB")
+    with connect(name_of(url)) as open_, open_.cursor() as cursor:
+        half = MAX_TEXT_BYTES // 2
+        rows = [("t" * half, "m" * half + str(user), f"i{item}") for user in range(5) for item in range(4)]
+        rows += [("t", "m" * half + str(user), f"i{item}") for user in range(5) for item in range(4)]
+        cursor.executemany("INSERT INTO long_users VALUES (%s, %s, %s)", rows)
+    with opened(url, "long_users") as source:
+        query = CountQuery(("label",), ("tenant", "member"))
+        assert counted(source, query) == {f"i{item}": 5 for item in range(4)}
+        found = counted(source, replace(query, max_items_per_user=2, salt=SALT))
+        assert sum(found.values()) == 10
 
 
 def test_settings_of_others_change_nothing() -> None:

@@ -302,4 +302,11 @@ MUTANTS = (
         "lists of a schedule come on the grid too",
         ("integration/curator/test_schedule.py::test_rankings_and_monitors_wait_for_each_question",),
     ),
+    Mutant(
+        "curator/question_batch.py",
+        "locked = self.account.lock(self.analyst)",
+        "locked = None",
+        "no more questions fail in a batch than one by one",
+        ("integration/curator/test_batch.py::test_no_more_fail_together_than_one_by_one",),
+    ),
 )

@@ -60,4 +60,11 @@ MUTANTS = (
         "a question locks no row, and sees one state",
         (f"{_TESTS}::test_a_question_locks_no_row",),
     ),
+    Mutant(
+        "sources/sql/pairs.py",
+        "*self.dialect.usable_together(self._user_text(every[:count])), copy=False",
+        "copy=False",
+        "users of several columns that a sort cannot tell apart are left out",
+        (("integration/sources/test_mariadb_source.py::test_users_of_several_columns_that_a_sort_cannot_tell_apart"),),
+    ),
 )

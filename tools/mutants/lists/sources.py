@@ -235,4 +235,11 @@ MUTANTS = (
         "what a lazy frame fails with may quote a value",
         ("integration/sources/test_frames.py::test_a_lazy_frame_that_fails_is_not_quoted",),
     ),
+    Mutant(
+        "sources/clickhouse/types.py",
+        "return exp.Case(ifs=[exp.If(this=same, true=text.copy())])",
+        "return text",
+        "binary ids that begin alike are not one user",
+        ("contract/sources/test_clickhouse.py::test_fixed_strings_that_go_on_after_a_zero_byte_are_missing",),
+    ),
 )

@@ -32,7 +32,7 @@ _KINDS = {
 _TYPE = re.compile(r"(?P<name>\w+)(?:\((?P<inside>.*)\))?", re.DOTALL)
 _WRAPPERS = ("Nullable", "LowCardinality")
 _MAX_DIGITS = 38
-_TO_TEXT = {"FixedString": "toStringCutToZero", "Enum8": "toString", "Enum16": "toString", "UUID": "toString"}
+_TO_TEXT = {"Enum8": "toString", "Enum16": "toString", "UUID": "toString"}
 _MICROS, _UTC = 6, exp.Literal.string("UTC")
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
 
@@ -70,6 +70,8 @@ def convert(value: exp.Expr, column: Column, type_: str) -> exp.Expr:
         return value
     if base == "Array":
         return convert(value, column, inside)
+    if base == "FixedString":
+        return _padded_text(value, inside)
     if base in _TO_TEXT:
         return _call(_TO_TEXT[base], value)
     if base == "Date":
@@ -79,6 +81,13 @@ def convert(value: exp.Expr, column: Column, type_: str) -> exp.Expr:
     if base == "DateTime64":
         return _microseconds(value, int(inside.split(",")[0]))
     return value
+
+
+def _padded_text(value: exp.Expr, size: str) -> exp.Expr:
+    """The text without the zero bytes that fill it up; NULL if there is more after the first of them."""
+    text = _call("toStringCutToZero", value)
+    same = exp.EQ(this=_call("toFixedString", text, exp.Literal.number(size.strip())), expression=value.copy())
+    return exp.Case(ifs=[exp.If(this=same, true=text.copy())])
 
 
 def _microseconds(value: exp.Expr, precision: int) -> exp.Expr:

@@ -199,6 +199,10 @@ class Dialect:
             return [exp.Between(this=value, low=self.timestamp(first), high=self.timestamp(last))]
         return [value.is_(exp.null()).not_()]
 
+    def usable_together(self, text: exp.Expr) -> list[exp.Expr]:
+        """What must hold of several user columns that are joined to one text, beside what each must fulfil."""
+        return []
+
     def absent(self, values: Sequence[exp.Expr], listed: Sequence[exp.Expr], table: exp.Expr) -> exp.Expr:
         """Whether no row of the table has these values; ``listed`` are its columns, none of them NULL."""
         same = exp.and_(*(there.eq(here) for there, here in zip(listed, values, strict=True)))

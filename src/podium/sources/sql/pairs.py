@@ -202,6 +202,8 @@ class Pairs(QuestionTables):
             select = select.where(where, copy=False)
         for value, kind in zip(every, declared, strict=True):
             select = select.where(*self.dialect.usable(value.copy(), kind), copy=False)
+        if count > 1:
+            select = select.where(*self.dialect.usable_together(self._user_text(every[:count])), copy=False)
         if isinstance(self.domain, DomainSize):
             first, last = self.dialect.integer(0), self.dialect.integer(self.domain.size - 1)
             select = select.where(exp.Between(this=values[-1].copy(), low=first, high=last), copy=False)
@@ -215,8 +217,11 @@ class Pairs(QuestionTables):
             return values[0]
         parts = list(zip(values, self.user_columns, strict=True))
         known = exp.and_(*(each for value, kind in parts for each in self.dialect.usable(value.copy(), kind)))
-        text = text_of(((value.copy(), kind) for value, kind in parts), self.dialect)
-        return self.dialect.binary(exp.Case(ifs=[exp.If(this=known, true=text)]))
+        return self.dialect.binary(exp.Case(ifs=[exp.If(this=known, true=self._user_text(values))]))
+
+    def _user_text(self, values: Sequence[exp.Expr]) -> exp.Expr:
+        parts = zip(values, self.user_columns, strict=True)
+        return text_of(((value.copy(), kind) for value, kind in parts), self.dialect)
 
     def _summed(
         self, select: exp.Select, keys: Sequence[exp.Expr], measured: exp.Expr | None, value: PairValue

@@ -104,9 +104,13 @@ class MariaDB(Dialect):
         """Of texts only those that a sort tells apart."""
         if column.kind is not Kind.TEXT:
             return super().usable(value, column)
-        length = exp.Anonymous(this="OCTET_LENGTH", expressions=[value])
         place = exp.Anonymous(this="LOCATE", expressions=[_NUL.copy(), value.copy()])
-        return [exp.LTE(this=length, expression=exp.Literal.number(MAX_TEXT_BYTES)), place.eq(0)]
+        return [*self.usable_together(value), place.eq(0)]
+
+    def usable_together(self, text: exp.Expr) -> list[exp.Expr]:
+        """Short enough for a sort to see all of it."""
+        length = exp.Anonymous(this="OCTET_LENGTH", expressions=[text])
+        return [exp.LTE(this=length, expression=exp.Literal.number(MAX_TEXT_BYTES))]
 
     def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
         """A fence made of LIMIT, which OFFSET needs here: such a subquery is neither merged nor given conditions."""
