@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench.measure import commit
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -31,6 +32,8 @@ _COLOURS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the named studies, or all; exit code 2 if the data of all of them is missing."""
     options = _parser().parse_args(argv)
+    # Kept from here on: others may commit while it runs.
+    commit()
     unknown = set(options.names) - set(NAMES)
     if unknown:
         _parser().error(f"no study called {', '.join(sorted(unknown))}; there is {', '.join(NAMES)}")

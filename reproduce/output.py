@@ -9,17 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
+from bench.measure import commit
 
 from reproduce.drawing import draw
 from reproduce.study import Figure, Mode, Report, Row, Study, Verdict
 
 __all__ = ["Shown", "page", "read_claims", "read_figures", "write_all", "write_page"]
 
-_CLAIMS = ("study", "title", "source", "claim", "claimed", "measured", "verdict", "note")
+_CLAIMS = ("study", "title", "source", "claim", "claimed", "measured", "verdict", "note", "commit")
 _FIGURES = ("study", "name", "title", "alt", "mode")
 _MINUTES = {Mode.TINY: "a test", Mode.QUICK: "minutes", Mode.FULL: "up to an hour"}
 
-_ABOUT = "Every number below was printed by that run; every curve is a CSV file beside its picture."
+_ABOUT = (
+    "Every number below was printed by that run; every curve is a CSV file beside its picture. Below each table are "
+    "its command and the commit that was measured."
+)
 _PAPERS = """\
 DR: Durfee & Rogers 2019; SL: Shekelyan & Loukides 2022; QSZ: Qiao, Su & Zhang 2021; DW: Ding, Wang, Xiao, Zhang &
 Kifer 2021; Gillenwater, Joseph, Munoz Medina & Ribero 2022. Probabilities of the canonical mechanism are exact, from
@@ -57,9 +61,10 @@ def write_all(reports: Mapping[str, tuple[Study, Report]], folder: Path, mode: M
 
 
 def _claim_rows(reports: Mapping[str, tuple[Study, Report]]) -> Iterable[Sequence[object]]:
+    at = commit() or ""
     for study, report in reports.values():
         for row in report.rows:
-            yield (study.name, study.title, row.source, row.claim, row.claimed, row.measured, row.verdict, row.note)
+            yield (study.name, study.title, row.source, row.claim, row.claimed, row.measured, row.verdict, row.note, at)
 
 
 def _points(figure: Figure) -> Iterable[Sequence[object]]:
@@ -109,6 +114,12 @@ def read_claims(folder: Path) -> list[tuple[str, str, Row]]:
         ]
 
 
+def _measured_at(folder: Path) -> str:
+    """The commit of a run; runs before this was recorded do not say."""
+    with (folder / "claims.csv").open(encoding="utf-8", newline="") as file:
+        return next(csv.DictReader(file)).get("commit") or "not recorded"
+
+
 def read_figures(folder: Path) -> list[Shown]:
     """The figures that a run drew."""
     with (folder / "figures.csv").open(encoding="utf-8", newline="") as file:
@@ -128,7 +139,7 @@ def write_page(source: Path, docs: Path) -> None:
 
 def page(folder: Path) -> str:
     """The page of the documentation, from the CSV files alone."""
-    claims, figures = read_claims(folder), read_figures(folder)
+    claims, figures, at = read_claims(folder), read_figures(folder), _measured_at(folder)
     tally = Counter(row.verdict for _, _, row in claims)
     mode = Mode(figures[0].mode)
     quick = " --quick" if mode is Mode.QUICK else ""
@@ -147,12 +158,13 @@ def page(folder: Path) -> str:
         "",
     ]
     for study in dict.fromkeys(name for name, _, _ in claims):
-        lines += _section([(title, row) for name, title, row in claims if name == study])
+        source = f"`python -m reproduce{quick} {study}`, commit {at}."
+        lines += _section([(title, row) for name, title, row in claims if name == study], source)
         lines += [line for shown in figures if shown.study == study for line in _picture(shown)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _section(rows: Sequence[tuple[str, Row]]) -> list[str]:
+def _section(rows: Sequence[tuple[str, Row]], source: str) -> list[str]:
     lines = [f"## {rows[0][0]}", "", "| source | claim | claimed | measured | verdict |", "|---|---|---|---|---|"]
     notes: list[str] = []
     for _, row in rows:
@@ -162,7 +174,8 @@ def _section(rows: Sequence[tuple[str, Row]]) -> list[str]:
             mark = f" ({len(notes)})"
         cells = (row.source, row.claim, row.claimed, row.measured, f"**{row.verdict}**{mark}")
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return [*lines, "", *notes, ""] if notes else [*lines, ""]
+    lines += ["", source, ""]
+    return [*lines, *notes, ""] if notes else lines
 
 
 def _picture(shown: Shown) -> list[str]:
