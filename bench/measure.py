@@ -25,7 +25,7 @@ __all__ = ["Contestant", "Timing", "commit", "interleaved", "machine", "peak_ext
 Name = TypeVar("Name", bound=Hashable)
 
 _ROOT = Path(__file__).parents[1]
-_CODE = ("src", ":(glob)bench/**/*.py")
+_CODE = ("src", ":(glob)bench/**/*.py", ":(glob)reproduce/**/*.py")
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,9 +112,9 @@ Spark needs more per row than DuckDB, its plain query too (the table above), so 
 One step does not divide: with a known domain given by its size, the items that nobody has are found by numbering all
 distinct items in order, which Spark does in one task.
 
-Spark is a source. **BigQuery, Snowflake and Trino are not sources**: there is no server of them here to test against.
-This is what the same builder writes for them; a test checks that sqlglot reads it back in each dialect, and nothing was
-sent to any of them. A source would keep the inner query of the last one for the length of a question.
+Spark has been run. **BigQuery and Trino have not, and Snowflake against an emulator only**
+([Snowflake](how-to/snowflake.md), [other databases](how-to/sqlalchemy.md)). This is what the builder writes for them; a
+test checks that sqlglot reads it back in each dialect, and nothing was sent to any of them.
 """
 
 _ROUNDS = """\

@@ -1,7 +1,7 @@
-"""The SQL that podium would send to warehouses that are not among its sources: built by the same builder, only shown.
+"""The SQL of warehouses of which there is no server here: built by the same builder, only shown.
 
-BigQuery, Snowflake and Trino compare text by its bytes unless a column says otherwise, so nothing is added to it
-here. A source would have to make sure of that, of exact counts and of one snapshot: these are not sources.
+BigQuery, Snowflake and Trino compare text by its bytes unless a column says otherwise, so nothing is added to it here;
+the sources themselves make sure of that.
 """
 
 from __future__ import annotations
