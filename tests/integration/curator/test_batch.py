@@ -154,7 +154,9 @@ def test_no_more_fail_together_than_one_by_one(
     tmp_path: Path, analyst: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which questions fail is not covered by the guarantee, so an analyst sees few of them fail."""
-    questions = [{"item": "article", "k": 1, "where": f"user_id <> '{number}'"} for number in range(8)]
+    questions: list[dict[str, Any]] = [
+        {"item": "article", "k": 1, "where": f"user_id <> '{number}'"} for number in range(8)
+    ]
     with opened(tmp_path, replace(BUDGET, questions=30)) as curator:
         free = curator.top(**questions[-1])
         spent = curator.status.spent
