@@ -6,11 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from podium.errors import InvalidArgument
+from podium.planning.plan_document import Kinds, read_cost, read_fields, read_texts
 from podium.planning.question_plan import Plan
 from podium.privacy import Cost, Guarantee
 from podium.privacy.rounding import display
 
 __all__ = ["BatchPlan"]
+
+
+_FIELDS: Kinds = {
+    **dict.fromkeys(("plans", "questions", "same_as"), (list,)),
+    **dict.fromkeys(("at_most", "guarantee"), (Mapping,)),
+    "fits": (bool,),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +78,18 @@ class BatchPlan:
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> BatchPlan:
         """The plan that ``to_dict`` described."""
+        fields = read_fields(document, _FIELDS, "BatchPlan")
+        plans, same_as = tuple(map(Plan.from_dict, fields["plans"])), tuple(fields["same_as"])
+        questions = read_texts(fields["questions"], "questions")
+        if len(questions) != len(plans) or len(same_as) != len(plans) or not set(same_as) <= set(range(len(plans))):
+            raise InvalidArgument("same_as", same_as, allowed="for each question the place of one, and a plan of each")
         return cls(
-            plans=tuple(map(Plan.from_dict, document["plans"])),
-            questions=tuple(document["questions"]),
-            same_as=tuple(document["same_as"]),
-            at_most=Cost(**document["at_most"]),
-            guarantee=Guarantee.from_dict(document["guarantee"]),
-            fits=document["fits"],
+            plans=plans,
+            questions=questions,
+            same_as=same_as,
+            at_most=read_cost(fields["at_most"], "BatchPlan"),
+            guarantee=Guarantee.from_dict(fields["guarantee"]),
+            fits=fields["fits"],
         )
 
     def __iter__(self) -> Iterator[Plan]:

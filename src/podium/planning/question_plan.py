@@ -8,12 +8,22 @@ from fractions import Fraction
 from typing import Any
 
 from podium.errors import InvalidArgument
+from podium.exact import exact_fraction
 from podium.mechanisms.base import describe
+from podium.planning.plan_document import Kinds, read_cost, read_fields, read_texts
 from podium.planning.strategy import Strategy
 from podium.privacy import Cost, Guarantee, worst_case
 from podium.user_columns import UserColumns, user_columns, user_data
 
 __all__ = ["Plan"]
+
+
+_NONE = type(None)
+_FIELDS: Kinds = {
+    **dict.fromkeys(("mechanism", "why", "description", "cost", "reach", "reach_sentence", "paths", "groups"), (str,)),
+    **dict.fromkeys(("parameters", "guarantee", "at_most"), (Mapping,)),
+    "counts": (Mapping, _NONE), "k": (int,), "rows": (int, _NONE), "queries": (list,), "user": (str, list, _NONE),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -130,18 +140,16 @@ class Plan:
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Plan:
         """The plan that ``to_dict`` described, without its strategy."""
-        same = ("mechanism", "parameters", "counts", "why", "k", "rows", "description", "cost", "reach_sentence")
-        return cls(
-            **{name: document[name] for name in same},
-            guarantee=Guarantee.from_dict(document["guarantee"]),
-            at_most=Cost(**document["at_most"]),
-            reach=Fraction(document["reach"]),
-            queries=tuple(document["queries"]),
-            user=None if document["user"] is None else user_columns(document["user"]),
-            # A service of an earlier version sends neither.
-            paths=document.get("paths", ""),
-            groups=document.get("groups", ""),
-        )
+        fields = read_fields(document, _FIELDS, "Plan", since={"paths": "", "groups": ""})
+        for name in ("parameters", "counts"):
+            read_texts(list((fields[name] or {}).values()), name)
+        return cls(**fields | {
+            "guarantee": Guarantee.from_dict(fields["guarantee"]),
+            "at_most": read_cost(fields["at_most"], "Plan"),
+            "reach": exact_fraction(fields["reach"], "reach"),
+            "queries": read_texts(fields["queries"], "queries"),
+            "user": None if fields["user"] is None else user_columns(fields["user"]),
+        })  # fmt: skip
 
     def explain(self) -> str:
         """Everything the plan says: mechanism and reason, the promise and price in full, and the SQL."""

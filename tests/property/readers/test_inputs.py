@@ -8,6 +8,7 @@ import functools
 import json
 import tempfile
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,10 @@ from podium.agents.backends import CuratorBackend
 from podium.agents.tool_calls import call_tool
 from podium.agents.tool_definitions import TOOLS
 from podium.cli.options import parse_clip, parse_groups, parse_groups_per_user
+from podium.planning.batch_plan import BatchPlan
+from podium.planning.question_plan import Plan
+from podium.privacy.gaussian.chains import Chain
+from podium.privacy.gaussian.steps import Step
 from podium.query.batch_question import BatchQuestion, batch_questions
 from podium.query.join import Join, declared_joins, parse_join
 from podium.release import GroupedRelease, Release
@@ -47,6 +52,13 @@ GROUPED = json.loads(grouped_release().to_json())
 pieces = st.sampled_from([*JOINS, "USING", "(", ")", ",", "=", '"', "PUBLIC ", " ", *HOSTILE_TEXTS]) | st.text(
     max_size=6
 )
+
+
+@functools.cache
+def plans() -> tuple[Any, Any]:
+    """What a service says of a question's plan, and of a batch's."""
+    batch = curator().batch([{"item": "page", "k": 2}, {"item": "page", "k": 1}, {"item": "country", "per": "page"}])
+    return curator().plan("page", k=3, counts=True).to_dict(), batch.plan().to_dict()
 
 
 @functools.cache
@@ -132,3 +144,34 @@ def refused(call: Callable[[], Any]) -> Any:
         return refused_or_read(call)
     except Refusal:
         return None
+
+
+@settings(max_examples=200)
+@given(st.deferred(lambda: damaged(st.just(json.loads(json.dumps(plans()[0]))))) | values)
+def test_a_damaged_plan(document: Any) -> None:
+    plan = refused_or_read(lambda: Plan.from_dict(document))
+    if plan is not None:
+        assert str(plan)
+        assert plan.explain()
+        assert Plan.from_dict(plan.to_dict()) == plan
+
+
+@settings(max_examples=100)
+@given(st.deferred(lambda: damaged(st.just(json.loads(json.dumps(plans()[1]))))) | values)
+def test_a_damaged_plan_of_a_batch(document: Any) -> None:
+    plan = refused_or_read(lambda: BatchPlan.from_dict(document))
+    if plan is not None:
+        assert str(plan)
+        assert BatchPlan.from_dict(plan.to_dict()) == plan
+
+
+chain = Chain.at_zero((Step.pure("0.1", count=2), Step.bounded_range("0.2"), Step.gaussian("0.05", count=3)))
+
+
+@settings(max_examples=200)
+@given(damaged(st.just(json.loads(chain.to_json()))) | values)
+def test_a_damaged_chain(document: Any) -> None:
+    found = refused_or_read(lambda: Chain.from_json(json.dumps(document)))
+    if found is not None:
+        assert Chain.from_json(found.to_json()) == found
+        assert isinstance(found.charge(part.step for part in found.parts), Fraction)
