@@ -143,7 +143,8 @@ def _markdown(text: str) -> str:
         return "" if found["name"] in _HIDDEN else f"**{found['name']}.** {words}\n\n"
 
     made = _SECTION.sub(paragraph, text.replace("``", "`")).strip()
-    return re.sub(r"(?<=\w)\*(?=[ ,.)])|(?<= )\*(?= )", r"\\*", made)
+    # Of asterisks only those around words are emphasis; the others are formulas.
+    return re.sub(r"(`[^`]*`|\*\*|(?<![\w)*])\*\w(?:[^*`]*\w)?\*(?![\w(*]))|\*", lambda m: m[1] or r"\*", made)
 
 
 PAGES = {"mechanisms.md": mechanisms_page, "python.md": library_page}

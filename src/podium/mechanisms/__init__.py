@@ -1,4 +1,4 @@
-"""Mechanisms: each a frozen description with its sampler, its exact distribution and its cost."""
+"""Mechanisms: frozen descriptions with their samplers, costs and, of those that draw once, exact distributions."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def ranking_strategy(facts: RankingFacts, budget: QuestionBudget) -> Strategy:
     question = facts.question
     require_noise(epsilon_per_item=budget.epsilon_per_item)
     method, why = _method(facts, budget.epsilon_per_item)
-    mechanism, how = _mechanism(facts, budget)
+    mechanism, how = _mechanism(facts, method, budget)
     measure = _measure(facts, method, budget) if facts.scores else None
     worst = (*mechanism.worst_case, *(() if measure is None else measure.worst_case(facts.k)))
     reach = (
@@ -138,11 +138,11 @@ def ranking_strategy(facts: RankingFacts, budget: QuestionBudget) -> Strategy:
     )
 
 
-def _mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, str]:
+def _mechanism(facts: RankingFacts, method: RankingMethod, budget: QuestionBudget) -> tuple[Mechanism, str]:
     """The general, not monotone mechanisms: one user moves scores up and down."""
     k, single = facts.k, budget.epsilon_per_item
     if not facts.ordered:
-        return _set_mechanism(facts, budget)
+        return _set_mechanism(facts, method, budget)
     if facts.mechanism == "noisy" and not budget.pure:
         raise InvalidArgument("mechanism", "noisy", allowed="'auto' or 'exponential' where the budget has a delta")
     if budget.pure and facts.mechanism != "exponential":
@@ -161,7 +161,7 @@ def _measure(facts: RankingFacts, method: RankingMethod, budget: QuestionBudget)
     return MeasureScores.within(method, facts.k, epsilon=facts.k * single)
 
 
-def _set_mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, str]:
+def _set_mechanism(facts: RankingFacts, method: RankingMethod, budget: QuestionBudget) -> tuple[Mechanism, str]:
     """Oneshot noise for a set; the approximate scale where its theorem holds and it is smaller."""
     if facts.mechanism != "auto":
         raise InvalidArgument(
@@ -180,7 +180,9 @@ def _set_mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechani
     pure = OneshotLaplace(facts.k, epsilon, monotone=False)
     if not (0 < delta <= Fraction(1, 20) and epsilon <= Fraction(1, 5)):
         return pure, _ONCE
-    if facts.k <= 16 * _log_above(Fraction(len(facts.graph.items)) / delta):
+    # 8 s sqrt(k ln(m/delta)) against k span: the span is 2 s, or s where scores only rise.
+    least = (8 * method.moves_each / method.span) ** 2 * _log_above(Fraction(len(facts.graph.items)) / delta)
+    if facts.k <= least:
         return pure, _ONCE
     return OneshotLaplace(facts.k, epsilon, delta=delta, monotone=False), _ONCE
 

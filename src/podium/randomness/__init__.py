@@ -1,8 +1,9 @@
 """Exact randomness: the only package that draws random bits.
 
-``race`` is the kernel of every selection, ``choose`` the same distribution for exponential-mechanism weights from fewer
-bits, ``noisy_value`` and the integer noises release numbers. All are exact: their distribution is that of the ideal
-mechanism on real numbers, not of a floating-point approximation. ``race_above`` is the race against a public level.
+``race`` is the kernel of every selection by noise on scores, ``choose`` the same distribution for weights of an
+exponential mechanism from fewer bits, ``noisy_value`` and the integer noises release numbers. All are exact: their
+distribution is that of the ideal mechanism on real numbers, not of a floating-point approximation. ``race_above`` is
+the race against a public level.
 """
 
 from podium.randomness.bits import BitSource, system_bits

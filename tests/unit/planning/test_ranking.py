@@ -72,10 +72,17 @@ def test_mechanisms_are_the_general_ones(epsilon: Any, delta: Any, mechanism: st
     assert planned(epsilon, delta, method="borda", **how)[0].mechanism == expected
 
 
-def test_the_approximate_set_is_taken_where_its_scale_is_smaller() -> None:
+@pytest.mark.parametrize(("method", "k", "delta"), [("borda", 150, "0.05"), ("borda", 140, 0), ("wins", 150, 0)])
+def test_the_approximate_set_is_taken_where_its_scale_is_smaller(method: str, k: int, delta: Any) -> None:
+    """Wins only rise, so that the scale without a delta is half as large."""
     graph = ComparisonGraph(tuple(range(400)), tuple((i, i + 1) for i in range(399)))
-    plan, _ = planned("0.2", "0.05", graph=graph, k=150, method="wins", ordered=False)
-    assert plan.mechanism == OneshotLaplace(150, "0.2", delta="0.05", monotone=False)
+    plan, _ = planned("0.2", "0.05", graph=graph, k=k, method=method, ordered=False)
+    chosen = OneshotLaplace(k, "0.2", delta=delta, monotone=False)
+    assert plan.mechanism == chosen
+    assert plan.ranking is not None
+    scores = plan.ranking.scores(dict.fromkeys(graph.comparisons, 0))
+    other = OneshotLaplace(k, "0.2", delta=0 if delta else "0.05", monotone=False)
+    assert chosen.scale(scores) < other.scale(scores)
 
 
 def test_noisy_needs_a_pure_budget() -> None:

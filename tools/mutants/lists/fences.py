@@ -19,7 +19,7 @@ MUTANTS = (
     ),
     Mutant(
         "sources/sql/dialect.py",
-        "return _unless_negative(exp.Rand(), value)",
+        "return sums.unless_negative(exp.Rand(), value)",
         "return value",
         "statistics of a table do not answer for its rows",
         ("integration/sources/test_fences.py::test_duckdb_reads_a_view_for_users_that_no_row_can_have",),

@@ -27,8 +27,8 @@ MUTANTS = (
     ),
     Mutant(
         _SQL,
-        "exp.Literal.number(MAX_TEXT_BYTES)), place.eq(0)]",
-        "exp.Literal.number(MAX_TEXT_BYTES))]",
+        "return [*self.usable_together(value), place.eq(0)]",
+        "return self.usable_together(value)",
         "a text with a NUL is not usable",
         (f"{_TESTS}::test_texts_that_a_sort_cannot_tell_apart",),
     ),

@@ -1,1 +1,1 @@
-"""The mechanism that first pays to learn how many items users have, and then chooses how to find the top k."""
+"""The mechanisms that first pay to learn how many items users have, and then choose how to find the top k."""

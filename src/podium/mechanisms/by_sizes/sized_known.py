@@ -70,7 +70,7 @@ class SizedKnownTopK:
     """
 
     reads: ClassVar[Reads] = Reads.ROUNDS
-    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/by-sizes.md", "Theorem 1")
+    proofs: ClassVar[tuple[Proof, ...]] = proofs_in("docs/proofs/by-sizes.md", "Theorem 1", "Lemma 2")
     theorem: ClassVar[str] = f"{proofs[0]}: a mechanism chosen by noisy numbers of users"
 
     k: int

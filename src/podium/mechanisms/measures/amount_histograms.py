@@ -22,7 +22,7 @@ class AmountHistograms(ABC):
     @property
     @abstractmethod
     def _sensitivity_squared(self) -> int:
-        """How far one user moves all histograms together."""
+        """The square of how far one user moves all histograms together."""
 
     @property
     def sigma(self) -> Fraction:

@@ -34,7 +34,7 @@ Increasing = Callable[[Fraction], flint.arb]
 
 @lru_cache(maxsize=256)
 def norm_cutoff(items: int, sigma: Fraction, delta: Fraction) -> Fraction:
-    """An A >= 1 with sum m(a_i) <= delta for all a of at most ``items`` entries a_i >= 0 and length at most 1.
+    """An A >= 1 with 1 - prod(1 - m(a_i)) <= delta for all a of ``items`` entries a_i >= 0 and length at most 1.
 
     m is ``escape_chance``. Floats look for A and for the slope of the certificate, balls decide; what they cannot
     decide counts as not hidden. The last resort is what every entry of 1 needs, which is larger.
