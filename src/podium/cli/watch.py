@@ -181,7 +181,7 @@ def watch(
         analyst=analyst, force=copy, answer_every=answer_every, **files.reading(),
     ) as monitor:  # fmt: skip
         if dry_run:
-            _show_plan(monitor, kind)
+            _show_plan(monitor, form or ListsFormat.TABLE)
             return
         with progress("asking"):
             lists = {release.parameters["period"]: release for release in monitor.run(until, catch_up=catch_up)}

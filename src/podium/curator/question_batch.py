@@ -30,8 +30,8 @@ class Batch:
 
     ``ask`` reserves the worst case of all of them in one transaction: all are admitted, or none. Then each is read,
     selected and settled by itself, so that what one of them fails with leaves the others as they are; only if so many
-    fail that the analyst is locked out, the rest is cancelled and returned. Questions that are answered by another one
-    of the batch are paid with it, and repeats of earlier questions are free.
+    fail that the analyst is locked out, the rest is cancelled, and its price returned. Questions that are answered by
+    another one of the batch are paid with it, and repeats of earlier questions are free.
     """
 
     questions: tuple[BatchQuestion, ...]
@@ -74,20 +74,22 @@ class Batch:
         claimed = self.account.claim_together([planned[place] for place in places], self.analyst, self.idempotency_key)
         claims = dict(zip(places, claimed, strict=True))
         outcomes: dict[int, Release | PodiumError] = {}
+        unread = dict(claims)
         locked: PodiumError | None = None
         try:
             for place in places:
-                if locked is not None and _is_new(claims[place]):
+                claim = unread.pop(place)
+                if locked is not None and _is_new(claim):
                     # All were admitted before one failed, but no more may fail than one by one.
-                    self._cancel([claims[place]])
+                    self._cancel([claim])
                     outcomes[place] = locked
                     continue
-                outcomes[place] = self._outcome(planned[place], claims[place])
-                if isinstance(outcomes[place], PodiumError):
-                    locked = self.account.lock(self.analyst)
+                outcomes[place] = self._outcome(planned[place], claim)
+                if isinstance(outcomes[place], PodiumError) and locked is None:
+                    locked = self._lock()
         except BaseException:
             # The question that was interrupted is given up by now; of those after it nothing was read.
-            self._cancel([claims[place] for place in places if place not in outcomes][1:])
+            self._cancel(list(unread.values()))
             raise
         return BatchAnswers(tuple(
             outcomes[place] if same == place else self._again(planned[place], claims[same], outcomes[same])
@@ -114,6 +116,13 @@ class Batch:
             return outcome if stored is None else self.answer(planned, stored)
         except PodiumError as failed:
             return failed
+
+    def _lock(self) -> PodiumError | None:
+        """Why nothing more is read: the analyst is locked out, or nobody can say. What is paid for is not lost."""
+        try:
+            return self.account.lock(self.analyst)
+        except PodiumError as unknown:
+            return unknown
 
     def _cancel(self, claims: Sequence[Reservation | StoredRelease]) -> None:
         """Return what was reserved for questions that nothing was read for."""

@@ -21,7 +21,8 @@ from tests.support.serving import views, world
 
 from podium import Budget, Curator, Question
 from podium.curator.one_question import OneQuestion
-from podium.errors import BudgetExceeded, DatasetLocked, InvalidArgument, PodiumError, QuestionForfeited
+from podium.curator.payment import LedgerAccount
+from podium.errors import BudgetExceeded, DatasetLocked, InvalidArgument, LedgerLocked, PodiumError, QuestionForfeited
 from podium.exact import exact_fraction
 from podium.histogram import Histogram
 from podium.ledger import Kind, Reason, open_ledger
@@ -174,6 +175,27 @@ def test_no_more_fail_together_than_one_by_one(
         assert kinds(curator).count(Kind.FORFEITED) == 7
         assert status.spent.rho == (1 + allowed) * spent.rho
         assert curator._ledger_account.ledger.verify().problem is None
+
+
+@pytest.mark.parametrize("how", [lambda: LedgerLocked("ledger.db", 5.0), KeyboardInterrupt])
+def test_nothing_is_left_open_if_nobody_can_say_who_is_locked(
+    curator: Curator, how: Callable[[], BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lock(account: LedgerAccount, analyst: str | None) -> None:
+        raise how()
+
+    four: list[Any] = [*LISTS, *({**LISTS[0], "where": f"country = '{country}'"} for country in ("DE", "FR"))]
+    failing(curator, monkeypatch, 1, lambda: OSError("row 17"))
+    monkeypatch.setattr(LedgerAccount, "lock", lock)
+    try:
+        answers = curator.batch(four).ask()
+    except KeyboardInterrupt:
+        pass
+    else:
+        assert answers[0].items
+        assert [type(answers.errors[place]) for place in (1, 2, 3)] == [QuestionForfeited, LedgerLocked, LedgerLocked]
+    assert curator.status.open_reservations == 0
+    assert curator.top(**four[2]).items
 
 
 def test_an_interruption_returns_what_nothing_was_read_for(curator: Curator, monkeypatch: pytest.MonkeyPatch) -> None:

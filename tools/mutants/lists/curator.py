@@ -304,7 +304,7 @@ MUTANTS = (
     ),
     Mutant(
         "curator/question_batch.py",
-        "locked = self.account.lock(self.analyst)",
+        "locked = self._lock()",
         "locked = None",
         "no more questions fail in a batch than one by one",
         ("integration/curator/test_batch.py::test_no_more_fail_together_than_one_by_one",),

@@ -108,4 +108,25 @@ MUTANTS = (
         ),
         raises="SourceFailure",
     ),
+    Mutant(
+        "sources/sql/dialect.py",
+        'return exp.Case(ifs=[exp.If(this=zero, true=exp.Literal.string("0"))], default=text)',
+        "return text",
+        "a row with 0 does not make a question fail",
+        (
+            (
+                "integration/sources/test_duckdb_values.py::"
+                "test_decimals_without_a_digit_before_the_point[parquet-digits1]"
+            ),
+        ),
+        raises="SourceFailure",
+    ),
+    Mutant(
+        "sources/duckdb/types.py",
+        "    if any(_is_unsafe(inner) for inner in _inner_types(value)):\n",
+        "    if False:\n",
+        "no text is made of values that have none: a row would make all questions fail",
+        ("integration/sources/test_duckdb_values.py::test_no_text_is_made_of_what_has_none",),
+        raises="Failed",
+    ),
 )

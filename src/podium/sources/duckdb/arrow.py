@@ -64,10 +64,24 @@ def _is_valid(table: pa.Table) -> bool:
 def _in_utc(table: pa.Table) -> pa.Table:
     """The table without time zones: DuckDB converts such columns to microseconds in the scan, and may raise."""
     for place, field in enumerate(table.schema):
-        if pa.types.is_timestamp(field.type) and field.type.tz is not None and field.type.unit != "us":
-            plain = table.column(place).cast(pa.timestamp(field.type.unit))
-            table = table.set_column(place, field.name, plain)
+        if (plain := _without_zones(field.type)) != field.type:
+            table = table.set_column(place, field.name, table.column(place).cast(plain))
     return table
+
+
+def _without_zones(type_: pa.DataType) -> pa.DataType:
+    """The type with plain timestamps where they have a zone and a unit that the engine would convert, lists' too."""
+    if pa.types.is_timestamp(type_) and type_.tz is not None and type_.unit != "us":
+        return pa.timestamp(type_.unit)
+    if pa.types.is_list(type_):
+        return pa.list_(_without_zones(type_.value_type))
+    if pa.types.is_large_list(type_):
+        return pa.large_list(_without_zones(type_.value_type))
+    if pa.types.is_fixed_size_list(type_):
+        return pa.list_(_without_zones(type_.value_type), type_.list_size)
+    if pa.types.is_struct(type_):
+        return pa.struct([field.with_type(_without_zones(field.type)) for field in type_])
+    return type_
 
 
 def _try_convert(frame: Any, declared: Mapping[str, Column]) -> pa.Table | None:

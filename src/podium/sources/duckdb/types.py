@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -39,6 +40,7 @@ _KINDS = {
     "array": Kind.LIST,
 }
 _LISTS = ("list", "array")
+_NESTED = (*_LISTS, "struct", "map", "union")
 _WHOLE_NUMBER = "[+-]?[0-9]+"
 # Podium's years. Beyond them microseconds may overflow, and a timestamp may have no text form: a cast raises, and some
 # of DuckDB's TRY_CASTs crash the database.
@@ -73,6 +75,30 @@ def check_declared(column: Column, type_: Any) -> None:
             allowed="a list for a list or for text, a single value for a single value",
             hint=f"The table keeps the column as {'a list' if type_.id in _LISTS else 'a single value'}.",
         )
+    value = _child(type_) if type_.id in _LISTS else type_
+    if any(_is_unsafe(inner) for inner in _inner_types(value)):
+        raise InvalidArgument(
+            f"types[{column.name!r}]",
+            column.kind.value,
+            allowed="nothing for values that hold times or numbers of any size inside",
+            hint="Their text does not exist for every value. Make a column of what you need, in the table or a view.",
+        )
+
+
+def _inner_types(type_: Any) -> Iterator[Any]:
+    """The types that a value of this type is made of, itself left out."""
+    if type_.id in _NESTED:
+        for _, inner in type_.children:
+            # A fixed-size list has its size among its children.
+            if hasattr(inner, "id"):
+                yield inner
+                yield from _inner_types(inner)
+
+
+def _is_unsafe(type_: Any) -> bool:
+    """Whether some value of the type makes a cast to text raise, TRY_CAST or not."""
+    name: str = type_.id
+    return name == "bignum" or name.startswith(("time", "interval"))
 
 
 def convert(value: exp.Expr, column: Column, type_: Any) -> exp.Expr:
@@ -91,7 +117,9 @@ def convert(value: exp.Expr, column: Column, type_: Any) -> exp.Expr:
         value = _within_years(value, type_.id)
     if column_of(column.name, type_) == column:
         return _native(value, type_.id)
-    if column.kind is Kind.INTEGER and type_.id == "varchar":
+    if column.kind is Kind.INTEGER and type_.id in ("varchar", "bignum"):
+        # What does not fit into 64 bits raises, if it is a number before the cast.
+        value = value if type_.id == "varchar" else exp.cast(value, "VARCHAR")
         # A cast alone would round 1.6 to 2.
         whole = exp.Anonymous(this="REGEXP_FULL_MATCH", expressions=[value, exp.Literal.string(_WHOLE_NUMBER)])
         return exp.Case(ifs=[exp.If(this=whole, true=_try(value.copy(), "BIGINT"))])

@@ -267,6 +267,14 @@ class DuckDB(Dialect):
         """A volatile value: otherwise table statistics would answer for users outside their minimum and maximum."""
         return sums.unless_negative(exp.Rand(), value)
 
+    def decimal_text(self, value: exp.Expr, scale: int) -> exp.Expr:
+        """The same; where all digits of a type are after the point, this engine writes none before it, and 0 as .00."""
+        text = super().decimal_text(value, scale)
+        if scale == 0:
+            return text
+        zero = exp.EQ(this=value.copy(), expression=exp.Literal.number(0))
+        return exp.Case(ifs=[exp.If(this=zero, true=exp.Literal.string("0"))], default=text)
+
     def text_hash(self, text: exp.Expr) -> exp.Expr:
         """A number of 64 bits, which takes much less time than MD5.
 
