@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from podium.ledger import Status
 
 __all__ = [
-    "Output", "check_picture", "json_text", "print_document", "print_facts", "print_plan", "release_document",
-    "replace_file",
+    "Output", "check_picture", "format_of", "json_text", "print_document", "print_facts", "print_plan",
+    "release_document", "replace_file",
 ]  # fmt: skip
+
+F = TypeVar("F", bound=StrEnum)
 
 _ENDINGS = {
     ".csv": ReleaseFormat.CSV,
@@ -40,6 +43,17 @@ _MORE = "podium explain"
 _PICTURES = (".png", ".svg", ".pdf")
 
 
+def format_of(form: F | None, path: Path | None, endings: Mapping[str, F]) -> F:
+    """The format that was named, or else that of the file's ending; no file ends like one without an ending."""
+    ending = "" if path is None else path.suffix.lower()
+    if form is None and ending not in endings:
+        raise InvalidArgument(
+            "output", str(path), allowed=f"a file that ends in {', '.join(filter(None, endings))}",
+            hint="Or say with --format what to write into it.",
+        )  # fmt: skip
+    return form or endings[ending]
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """A format, and the output files that the user named."""
@@ -51,13 +65,7 @@ class Output:
     @classmethod
     def at(cls, form: ReleaseFormat | None, path: Path | None, *, plot: Path | None = None) -> Output:
         """In the format that was named, or that the ending of the file names, or else as a table."""
-        ending = "" if path is None else path.suffix.lower()
-        if form is None and ending not in _ENDINGS:
-            raise InvalidArgument(
-                "output", str(path), allowed=f"a file that ends in {', '.join(filter(None, _ENDINGS))}",
-                hint="Or say with --format what to write into it.",
-            )  # fmt: skip
-        return cls(form or _ENDINGS[ending], path, plot)
+        return cls(format_of(form, path, _ENDINGS), path, plot)
 
     @property
     def is_closed(self) -> bool:

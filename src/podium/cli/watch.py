@@ -33,7 +33,7 @@ from podium.cli.options import (
     parse_groups,
     parse_groups_per_user,
 )
-from podium.cli.output import Output, json_text, print_document, print_facts, release_document, replace_file
+from podium.cli.output import Output, format_of, json_text, print_document, print_facts, release_document, replace_file
 from podium.errors import InvalidArgument, OutputFailed
 
 __all__ = ["watch"]
@@ -169,7 +169,7 @@ def watch(
         raise InvalidArgument(
             "plot", str(plot), allowed="none with --per", hint="A picture shows one list over time, not one per group."
         )
-    kind = _format_of(form, output)
+    kind = format_of(form, output, _ENDINGS)
     Output(ReleaseFormat(kind), output, plot).check()
     with podium.TopKMonitor(
         source, item=item, user=user, time=time, start=start, periods=periods, every=every, window=window, k=k,
@@ -191,16 +191,6 @@ def watch(
 
         plot_lists(lists, plot)
         say(f"wrote {plot}")
-
-
-def _format_of(form: ListsFormat | None, path: Path | None) -> ListsFormat:
-    ending = "" if path is None else path.suffix.lower()
-    if form is None and ending not in _ENDINGS:
-        raise InvalidArgument(
-            "output", str(path), allowed=f"a file that ends in {', '.join(filter(None, _ENDINGS))}",
-            hint="Or say with --format what to write into it.",
-        )  # fmt: skip
-    return form or _ENDINGS[ending]
 
 
 def _show_plan(monitor: podium.TopKMonitor, form: ListsFormat) -> None:
