@@ -26,6 +26,8 @@ _LEFT_OUT = shutil.ignore_patterns(
 )
 _ARGUMENTS = (
     "-q", "--tb=no", "-n0", "-p", "tools.mutants.witness", "-p", "no:cacheprovider",
+    # What a failed test leaves to be collected, such as a folder half read, says nothing about a mutation.
+    "-p", "no:unraisableexception",
     # Plugins that the server has loaded already make no assertions of ours.
     "-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning",
 )  # fmt: skip
