@@ -55,6 +55,8 @@ class Program:
     title: str
     has_bound: bool = True
     fewer: int = 1
+    library: str = ""
+    """Whose environment it runs in, if not in one of its own name."""
 
     @property
     def path(self) -> Path:
@@ -67,19 +69,20 @@ class Program:
         if self.name == "podium":
             return Path(sys.executable)
         environments = Path(os.environ.get("PODIUM_ENVIRONMENTS", ENVIRONMENTS))
-        return environments.absolute() / self.name / "bin" / "python"
+        return environments.absolute() / (self.library or self.name) / "bin" / "python"
 
     @property
     def absent(self) -> str | None:
         """Why it cannot be run; None if it can."""
         if self.python.is_file():
             return None
-        return f"no environment: run tools/environments python3 {ENVIRONMENTS} {self.name}"
+        return f"no environment: run tools/environments python3 {ENVIRONMENTS} {self.library or self.name}"
 
 
 PROGRAMS = (
     Program("podium", "podium", has_bound=False),
-    Program("opendp", "OpenDP, Polars"),
+    Program("opendp", "OpenDP, Laplace"),
+    Program("opendp_gaussian", "OpenDP, Gaussian", library="opendp"),
     Program("smartnoise", "SmartNoise SQL"),
     Program("pipelinedp", "PipelineDP"),
     Program("tumult", "Tumult Analytics", fewer=5),

@@ -11,9 +11,8 @@ END_TO_END = (
     "From a Parquet file to a private top k of unknown items, as users of each library write it "
     "(`bench/end_to_end/programs`), each in an environment of its own, at epsilon=1 and delta=1e-6, with one user's "
     "rows as the unit. The others need a bound on the items of one user; shown is the best of the bounds that were "
-    "tried, which their users could not know. podium has no setting. OpenDP adds Laplace noise; "
-    "its Gaussian noise, for which users convert rho by hand, finds more of long lists and was not run. Lines are those of user code; seconds are those "
-    "of a new process with one answer, on the clock of a shared machine."
+    "tried, which their users could not know. podium has no setting. Lines are those of user code; seconds are "
+    "those of a new process with one answer, on the clock of a shared machine."
 )
 
 
