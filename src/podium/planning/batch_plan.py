@@ -81,7 +81,8 @@ class BatchPlan:
         fields = read_fields(document, _FIELDS, "BatchPlan")
         plans, same_as = tuple(map(Plan.from_dict, fields["plans"])), tuple(fields["same_as"])
         questions = read_texts(fields["questions"], "questions")
-        if len(questions) != len(plans) or len(same_as) != len(plans) or not set(same_as) <= set(range(len(plans))):
+        places = all(type(place) is int and 0 <= place < len(plans) for place in same_as)
+        if not places or len(questions) != len(plans) or len(same_as) != len(plans):
             raise InvalidArgument("same_as", same_as, allowed="for each question the place of one, and a plan of each")
         return cls(
             plans=plans,
