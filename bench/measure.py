@@ -20,7 +20,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import Generic, TypeVar
 
-__all__ = ["Contestant", "Timing", "commit", "interleaved", "machine", "peak_extra_bytes", "standard_error"]
+__all__ = [
+    "Contestant",
+    "Timing",
+    "commit",
+    "committed_in",
+    "interleaved",
+    "machine",
+    "peak_extra_bytes",
+    "standard_error",
+]
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -110,6 +119,11 @@ def commit(root: Path = _ROOT) -> str | None:
         return None
     found, changed = _git(root, "rev-parse", "--short", "HEAD"), _git(root, "status", "--porcelain", "--", *_CODE)
     return f"{found} + changes" if found and changed else found
+
+
+def committed_in(file: Path) -> str | None:
+    """The last commit that changed a file; None where there is none."""
+    return _git(file.parent, "log", "-1", "--format=%h", "--", file.name) or None
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

@@ -26,6 +26,7 @@ __all__ = [
 Report = Mapping[str, Any]
 Row = list[str]
 
+_COMMITS = ("commit", "kept_since")
 _MODES = ("quick", "medium")
 
 
@@ -78,8 +79,11 @@ def command_of(name: str, report: Report) -> str:
 
 
 def commit_of(report: Report) -> str:
-    """The commit that a file was measured at; files written before this was recorded do not say."""
-    return str(report.get("machine", {}).get("commit") or "not recorded")
+    """The commit that a file was measured at; of files written before this was recorded, the one that brought them."""
+    machine = report.get("machine", {})
+    if machine.get("commit"):
+        return str(machine["commit"])
+    return f"not recorded, kept since {machine['kept_since']}" if machine.get("kept_since") else "not recorded"
 
 
 def measured_by(command: str, report: Report) -> str:
@@ -89,7 +93,9 @@ def measured_by(command: str, report: Report) -> str:
 
 def machine_facts(report: Report) -> str:
     """The machine of a file, in one sentence; its commit is with the tables."""
-    facts = {name: value for name, value in report.get("machine", {}).items() if value is not None and name != "commit"}
+    facts = {
+        name: value for name, value in report.get("machine", {}).items() if value is not None and name not in _COMMITS
+    }
     return "Machine: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in facts.items()) + "."
 
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.measure import committed_in
 from bench.page import places
 from bench.page.layout import (
     Report,
@@ -143,6 +144,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     options.publish.mkdir(parents=True, exist_ok=True)
     options.kept.mkdir(parents=True, exist_ok=True)
+    for name, report in reports.items():
+        if commit_of(report) == "not recorded" and (since := committed_in(options.kept / f"{name}.json")):
+            dated = {**report, "machine": {**report.get("machine", {}), "kept_since": since}}
+            reports[name] = dated
+            (options.kept / f"{name}.json").write_text(json.dumps(dated) + "\n", encoding="utf-8")
     for name in fresh:
         (options.kept / f"{name}.json").write_text(json.dumps(_without_runs(fresh[name])) + "\n", encoding="utf-8")
         if (drawn := options.results / f"{name}.svg").is_file():

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from bench import measure
+from bench.page import write
+from tests.support.bench_reports import CANONICAL
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
 
@@ -60,3 +64,25 @@ def test_no_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_commit_is_with_the_machine() -> None:
     assert measure.machine()["commit"] == measure.commit()
+
+
+def test_results_without_a_commit_have_that_which_brought_them(repository: Path, tmp_path: Path) -> None:
+    kept = repository / "docs" / "canonical.json"
+    report = {**copy.deepcopy(CANONICAL), "machine": {"cpus": 2}}
+    kept.write_text(json.dumps(report), encoding="utf-8")
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "-m", "results")
+    brought = measure.committed_in(kept)
+    assert brought is not None
+    assert git(repository, "rev-parse", "HEAD").startswith(brought)
+    folders = ["--results", str(tmp_path / "none"), "--kept", str(kept.parent), "--publish", str(tmp_path / "out")]
+    for _ in range(2):
+        # The second time the file itself says so.
+        assert write.main(folders) == 0
+        page = (tmp_path / "out" / write.PAGE).read_text(encoding="utf-8")
+        assert f", commit not recorded, kept since {brought}." in page
+        git(repository, "commit", "--quiet", "--all", "--allow-empty", "-m", "later")
+
+
+def test_a_file_that_nobody_committed(tmp_path: Path) -> None:
+    assert measure.committed_in(tmp_path / "a.json") is None
