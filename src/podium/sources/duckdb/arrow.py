@@ -73,15 +73,20 @@ def _without_zones(type_: pa.DataType) -> pa.DataType:
     """The type with plain timestamps where they have a zone and a unit that the engine would convert, lists' too."""
     if pa.types.is_timestamp(type_) and type_.tz is not None and type_.unit != "us":
         return pa.timestamp(type_.unit)
-    if pa.types.is_list(type_):
-        return pa.list_(_without_zones(type_.value_type))
-    if pa.types.is_large_list(type_):
-        return pa.large_list(_without_zones(type_.value_type))
-    if pa.types.is_fixed_size_list(type_):
-        return pa.list_(_without_zones(type_.value_type), type_.list_size)
     if pa.types.is_struct(type_):
-        return pa.struct([field.with_type(_without_zones(field.type)) for field in type_])
-    return type_
+        plain = [_without_zones(field.type) for field in type_]
+        if all(inner == field.type for inner, field in zip(plain, type_, strict=True)):
+            return type_
+        return pa.struct([field.with_type(inner) for field, inner in zip(type_, plain, strict=True)])
+    if not (pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_)):
+        return type_
+    inner = _without_zones(type_.value_type)
+    if inner == type_.value_type:
+        # As it is: another type that differs in the name of its field alone would copy the column.
+        return type_
+    if pa.types.is_fixed_size_list(type_):
+        return pa.list_(inner, type_.list_size)
+    return pa.large_list(inner) if pa.types.is_large_list(type_) else pa.list_(inner)
 
 
 def _try_convert(frame: Any, declared: Mapping[str, Column]) -> pa.Table | None:
